@@ -1,0 +1,78 @@
+import leven from 'leven'
+import { type AuthConfig, checkKeyMaterial, JWT_VARIABLES } from './jwt.ts'
+import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
+import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
+import { type Environment, readSection, type Section } from './variable.ts'
+
+export { type AuthConfig, JWT_ALGORITHM_SETTINGS } from './jwt.ts'
+export type { QueueConfig } from './queue.ts'
+export type { ServerConfig } from './server.ts'
+export type { Environment } from './variable.ts'
+
+/** Every section of the environment, in the order in which `.env.example` lists them. */
+export const SECTIONS: Readonly<Record<string, Section>> = {
+  Server: SERVER_VARIABLES,
+  Authentication: JWT_VARIABLES,
+  Queue: QUEUE_VARIABLES,
+}
+
+/** Prefixes that belong to this project: an unknown name below one is most likely a typo. */
+const OWN_PREFIXES = /^(JWT|MERCURE|PUBSUB|QUEEN)_/
+
+/** The whole configuration, frozen; read once at boot. */
+export interface Config {
+  readonly server: ServerConfig
+  readonly auth: AuthConfig
+  readonly queue: QueueConfig
+  /** One line for each unknown variable below our prefixes. */
+  readonly warnings: readonly string[]
+}
+
+/** Raised when the environment cannot be used; `problems` holds one line per wrong variable. */
+export class ConfigError extends Error {
+  readonly code = 'config_invalid'
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** Names every variable below our prefixes that no part reads, with the nearest known name. */
+export function unknownVariables(env: Environment): readonly string[] {
+  const known = Object.values(SECTIONS).flatMap((section) =>
+    Object.values(section).map((row) => row.name),
+  )
+  const strangers = Object.keys(env).filter((key) => OWN_PREFIXES.test(key) && !known.includes(key))
+  return strangers.map((stranger) => {
+    const nearest = known.toSorted((a, b) => leven(stranger, a) - leven(stranger, b))[0]
+    return `${stranger} is not a known variable; did you mean ${nearest}?`
+  })
+}
+
+/**
+ * Reads the `JWT_*` variables alone, for an app that mounts the auth middleware.
+ * @throws ConfigError naming every wrong variable (seed: "Boot-time validation is fatal")
+ */
+export function loadAuthConfig(env: Environment = process.env): AuthConfig {
+  const problems: string[] = []
+  const auth = readSection(env, JWT_VARIABLES, problems)
+  if (problems.length === 0) checkKeyMaterial(auth, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return auth
+}
+
+/**
+ * Reads the whole environment once.
+ * @throws ConfigError naming every wrong variable, not only the first
+ */
+export function loadConfig(env: Environment = process.env): Config {
+  const problems: string[] = []
+  const server = readSection(env, SERVER_VARIABLES, problems)
+  const auth = readSection(env, JWT_VARIABLES, problems)
+  const queue = readSection(env, QUEUE_VARIABLES, problems)
+  if (problems.length === 0) checkKeyMaterial(auth, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze({ server, auth, queue, warnings: unknownVariables(env) })
+}

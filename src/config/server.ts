@@ -1,0 +1,29 @@
+import { duration, integer, oneOf, text } from './kinds.ts'
+import { type Settings, secret, variable } from './variable.ts'
+
+/** The listener, the log and where data lives. */
+export const SERVER_VARIABLES = {
+  port: variable('PORT', integer(0, 65_535), 6632, 'Port to listen on; 0 takes a free one'),
+  host: variable('HOST', text, '0.0.0.0', 'Address to listen on'),
+  logLevel: variable(
+    'LOG_LEVEL',
+    oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    'info',
+    'Least severe level that is logged',
+  ),
+  dataDir: variable('DATA_DIR', text, './data', 'Folder of the embedded store'),
+  databaseUrl: secret(
+    'DATABASE_URL',
+    text,
+    '',
+    'PostgreSQL connection URL; replaces the embedded store',
+  ),
+  drainTimeoutMs: variable(
+    'DRAIN_TIMEOUT',
+    duration,
+    10_000,
+    'Longest wait for open work at SIGTERM',
+  ),
+} as const
+
+export type ServerConfig = Settings<typeof SERVER_VARIABLES>
