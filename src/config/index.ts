@@ -4,6 +4,15 @@ import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
 
+export {
+  DEFAULT_JWKS_ALGORITHMS,
+  HUB_ALGORITHMS,
+  type HubAlgorithm,
+  type HubConfig,
+  type HubIssuer,
+  type HubRole,
+  type HubVerifier,
+} from './hub-types.ts'
 export { type AuthConfig, JWT_ALGORITHM_SETTINGS } from './jwt.ts'
 export type { QueueConfig } from './queue.ts'
 export type { ServerConfig } from './server.ts'
