@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import type { Answer, Operation } from './operation.ts'
+
+/** One row of the route table, as far as the document needs it. */
+export interface DocumentedRoute {
+  readonly method: string
+  readonly path: string
+  readonly level: string
+  readonly summary: string
+}
+
+/** The name and version that head the document. */
+export interface DocumentInfo {
+  readonly title: string
+  readonly version: string
+  readonly description: string
+}
+
+/** Any JSON value; the document is built once and only ever serialised. */
+type Json = Record<string, unknown>
+
+const ERROR_REF = { $ref: '#/components/schemas/Error' }
+/** Members of a path pattern: `:queue` or the wildcard `*file`. */
+const PATH_MEMBER = /[:*]([A-Za-z_][A-Za-z0-9_]*)/g
+
+/** Express's `/a/:b` in OpenAPI's spelling `/a/{b}`. */
+export function openApiPath(pattern: string): string {
+  return pattern.replace(PATH_MEMBER, '{$1}')
+}
+
+function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io,
+    unrepresentable: 'any',
+  })
+  return rest
+}
+
+function pathParameters(pattern: string): Json[] {
+  return [...pattern.matchAll(PATH_MEMBER)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters(query: z.ZodObject | undefined): Json[] {
+  if (query === undefined) return []
+  return Object.entries(query.shape).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: jsonSchema(schema, 'input'),
+  }))
+}
+
+function answerObject(answer: Answer): Json {
+  if (answer.json !== undefined) {
+    const schema = jsonSchema(answer.json, 'output')
+    return { description: answer.about, content: { 'application/json': { schema } } }
+  }
+  if (answer.text !== undefined) {
+    return {
+      description: answer.about,
+      content: { [answer.text]: { schema: { type: 'string' } } },
+    }
+  }
+  return { description: answer.about }
+}
+
+/** The answers of the gate: RFC 6750 section 3 for the challenge, queue API section 1.3 for the body. */
+function gateAnswers(level: string): Json {
+  if (level === 'public') return {}
+  return {
+    401: { $ref: '#/components/responses/Unauthorized' },
+    403: { $ref: '#/components/responses/Forbidden' },
+  }
+}
+
+function operationObject(route: DocumentedRoute, described: Operation | undefined): Json {
+  const answers = Object.entries(described?.answers ?? {}).map(([status, answer]) => [
+    status,
+    answerObject(answer),
+  ])
+  const parameters = [...pathParameters(route.path), ...queryParameters(described?.query)]
+  const body = described?.body
+  return {
+    operationId: `${route.method.toLowerCase()} ${openApiPath(route.path)}`,
+    summary: route.summary,
+    description: `Access level: ${route.level}.`,
+    'x-access-level': route.level,
+    security: route.level === 'public' ? [] : [{ bearer: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: described?.bodyOptional !== true,
+        content: { 'application/json': { schema: jsonSchema(body, 'input') } },
+      },
+    }),
+    responses: {
+      ...gateAnswers(route.level),
+      ...Object.fromEntries(answers),
+      default: { $ref: '#/components/responses/Failure' },
+    },
+  }
+}
+
+const COMPONENTS = {
+  securitySchemes: {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'Needed when JWT_ENABLED is on; the level of the operation names who passes.',
+    },
+  },
+  schemas: {
+    Error: { type: 'object', properties: { error: { type: 'string' } }, required: ['error'] },
+  },
+  responses: {
+    Unauthorized: {
+      description: 'No usable token.',
+      headers: { 'WWW-Authenticate': { schema: { type: 'string' } } },
+      content: { 'application/json': { schema: ERROR_REF } },
+    },
+    Forbidden: {
+      description: 'The token is good, its roles do not pass this level.',
+      headers: { 'WWW-Authenticate': { schema: { type: 'string' } } },
+      content: { 'application/json': { schema: ERROR_REF } },
+    },
+    Failure: {
+      description: 'Any other failure: a faulty request, an overload or an unexpected fault.',
+      content: { 'application/json': { schema: ERROR_REF } },
+    },
+  },
+} as const
+
+/**
+ * The OpenAPI 3.1 document of the whole broker: one operation for each row of the route table, with the
+ * schemas that the route itself parses and answers with.
+ */
+export function openApiDocument(
+  info: DocumentInfo,
+  routes: readonly DocumentedRoute[],
+  operations: readonly Operation[],
+): Json {
+  const described = new Map(operations.map((one) => [`${one.method} ${one.path}`, one]))
+  const paths = new Map<string, Json>()
+  for (const route of routes) {
+    const path = openApiPath(route.path)
+    const item = paths.get(path) ?? {}
+    const known = described.get(`${route.method} ${route.path}`)
+    paths.set(path, { ...item, [route.method.toLowerCase()]: operationObject(route, known) })
+  }
+  return {
+    openapi: '3.1.0',
+    info,
+    paths: Object.fromEntries(paths),
+    components: COMPONENTS,
+  }
+}
