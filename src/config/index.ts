@@ -1,5 +1,6 @@
 import leven from 'leven'
 import { type AuthConfig, checkKeyMaterial, JWT_VARIABLES } from './jwt.ts'
+import { PUBSUB_VARIABLES, type PubsubConfig } from './pubsub.ts'
 import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
@@ -14,8 +15,19 @@ export {
   type HubVerifier,
 } from './hub-types.ts'
 export { type AuthConfig, JWT_ALGORITHM_SETTINGS } from './jwt.ts'
+export type { PubsubConfig } from './pubsub.ts'
 export type { QueueConfig } from './queue.ts'
 export type { ServerConfig } from './server.ts'
+export {
+  isStrongEnough,
+  KID_PATTERN,
+  parsePrivateJwk,
+  SIGNING_ALGS,
+  type SigningKey,
+  type SigningKeyKind,
+  signingJwkSchema,
+  signingKeyKind,
+} from './signing-jwk.ts'
 export type { Environment } from './variable.ts'
 
 /** Every section of the environment, in the order in which `.env.example` lists them. */
@@ -23,6 +35,7 @@ export const SECTIONS: Readonly<Record<string, Section>> = {
   Server: SERVER_VARIABLES,
   Authentication: JWT_VARIABLES,
   Queue: QUEUE_VARIABLES,
+  'Pub/sub tokens': PUBSUB_VARIABLES,
 }
 
 /** Prefixes that belong to this project: an unknown name below one is most likely a typo. */
@@ -33,6 +46,7 @@ export interface Config {
   readonly server: ServerConfig
   readonly auth: AuthConfig
   readonly queue: QueueConfig
+  readonly pubsub: PubsubConfig
   /** One line for each unknown variable below our prefixes. */
   readonly warnings: readonly string[]
 }
@@ -81,7 +95,8 @@ export function loadConfig(env: Environment = process.env): Config {
   const server = readSection(env, SERVER_VARIABLES, problems)
   const auth = readSection(env, JWT_VARIABLES, problems)
   const queue = readSection(env, QUEUE_VARIABLES, problems)
+  const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
   if (problems.length === 0) checkKeyMaterial(auth, problems)
   if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze({ server, auth, queue, warnings: unknownVariables(env) })
+  return Object.freeze({ server, auth, queue, pubsub, warnings: unknownVariables(env) })
 }
