@@ -1,0 +1,67 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { guardSlowReaders } from './slow-readers.ts'
+
+/** A token of 32 KiB and the other headers must fit (design.md, "Sizes"). */
+const MAX_HEADER_BYTES = 65_536
+/** Time for the head of a request; a client that drips it gives up its socket. */
+const HEAD_TIMEOUT_MS = 20_000
+/** Time for a whole request, its body included. A waiting pop has been read in full, so this never cuts it. */
+const READ_TIMEOUT_MS = 300_000
+/** Longer than the poll of 30 s after which the broker's clients come back on the same socket. */
+const KEEP_ALIVE_MS = 75_000
+const CHECK_INTERVAL_MS = 5000
+/** Time without any progress in writing an answer. */
+const WRITE_STALL_MS = 60_000
+
+/** Time limits in ms; tests make them short. */
+export interface ListenerLimits {
+  readonly headTimeoutMs?: number
+  readonly readTimeoutMs?: number
+  readonly checkIntervalMs?: number
+  readonly writeStallMs?: number
+}
+
+/** What Node says about a request that never became one, as an answer. */
+const FACES = new Map([
+  [
+    'HPE_HEADER_OVERFLOW',
+    { line: '431 Request Header Fields Too Large', text: 'Headers too large' },
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', { line: '408 Request Timeout', text: 'Request Timeout' }],
+  [
+    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    { line: '413 Payload Too Large', text: 'The body is too large' },
+  ],
+])
+const BAD_REQUEST = { line: '400 Bad Request', text: 'Bad Request' }
+
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy(error)
+    return
+  }
+  const { line, text } = FACES.get(error.code ?? '') ?? BAD_REQUEST
+  const body = JSON.stringify({ error: text })
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `Access-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+/** Makes the server of an app, not yet listening: limits against slow clients that never cut a long poll. */
+export function createListener(app: RequestListener, limits: ListenerLimits = {}): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: limits.headTimeoutMs ?? HEAD_TIMEOUT_MS,
+      requestTimeout: limits.readTimeoutMs ?? READ_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: limits.checkIntervalMs ?? CHECK_INTERVAL_MS,
+    },
+    app,
+  )
+  server.on('clientError', refuse)
+  guardSlowReaders(server, limits.writeStallMs ?? WRITE_STALL_MS)
+  return server
+}

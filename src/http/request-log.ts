@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import type { Request, RequestHandler, Response } from 'express'
+import type { Logger } from 'pino'
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Names this request in the log and in the `X-Request-Id` header of its answer. */
+      id?: string
+    }
+  }
+}
+
+/** The path alone: a query may carry a token that its sender put in the wrong place. */
+function pathOf(req: Request): string {
+  const end = req.originalUrl.indexOf('?')
+  return end === -1 ? req.originalUrl : req.originalUrl.slice(0, end)
+}
+
+function line(req: Request, res: Response, startMs: number, done: boolean) {
+  return {
+    reqId: req.id,
+    method: req.method,
+    path: pathOf(req),
+    status: res.statusCode,
+    ms: Math.round((performance.now() - startMs) * 10) / 10,
+    ...(done ? {} : { aborted: true }),
+  }
+}
+
+/**
+ * Gives each request an id of our own making and writes one line when its answer is out, or when its client
+ * went away. The line holds no header and no query, so no token, cookie or secret can be in it.
+ */
+export function requestLog(log: Logger): RequestHandler {
+  const prefix = randomBytes(6).toString('hex')
+  let count = 0
+  return (req, res, next) => {
+    count += 1
+    req.id = `${prefix}-${count.toString(36)}`
+    res.setHeader('X-Request-Id', req.id)
+    if (log.isLevelEnabled('error')) {
+      const startMs = performance.now()
+      let done = false
+      res.once('finish', () => {
+        // Node says "finished" of an answer that a cut connection swallowed, too.
+        done = !req.socket.destroyed
+      })
+      res.once('close', () => {
+        const level = res.statusCode >= 500 && res.statusCode !== 501 ? 'error' : 'info'
+        if (log.isLevelEnabled(level)) {
+          log[level](line(req, res, startMs, done), 'request')
+        }
+      })
+    }
+    next()
+  }
+}
