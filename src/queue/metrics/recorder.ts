@@ -1,0 +1,135 @@
+import type { QueueFigures, Sample, SampledMinute } from './columns.ts'
+import { GaugeRun, joinMinutes } from './gauges.ts'
+import { addFigures, noFigures, Tally } from './tally.ts'
+
+/** Who a row of metrics belongs to. */
+export interface ProcessIdentity {
+  readonly hostname: string
+  readonly workerId: string
+  readonly port: number
+}
+
+/** What one process has to add to one interval; the store adds it to what the interval holds already. */
+export interface MetricsBatch {
+  readonly process: ProcessIdentity
+  /** Start of the interval in ms since 1970. */
+  readonly atMs: number
+  readonly queues: readonly (readonly [name: string, figures: QueueFigures])[]
+  readonly sampled: SampledMinute | null
+}
+
+/** The last interval that is complete. */
+export interface FinishedInterval {
+  /** When it ended, in ms since 1970. */
+  readonly endedMs: number
+  readonly queues: ReadonlyMap<string, QueueFigures>
+  readonly sampled: SampledMinute | undefined
+}
+
+/** What a recorder needs. */
+export interface RecorderParts {
+  readonly clock: { now(): number }
+  readonly process: ProcessIdentity
+  /** Length of an interval in ms; metrics are stored per interval. */
+  readonly intervalMs: number
+  readonly sample: () => Sample
+  readonly store: (batch: MetricsBatch) => Promise<unknown>
+}
+
+/** The figures of one interval while it runs. */
+class RunningInterval {
+  readonly startMs: number
+  readonly queues = new Map<string, ReturnType<typeof noFigures>>()
+  sampled: SampledMinute | undefined
+
+  constructor(startMs: number) {
+    this.startMs = startMs
+  }
+
+  add(queues: ReadonlyMap<string, QueueFigures>, sampled: SampledMinute | undefined): void {
+    for (const [name, figures] of queues) {
+      const row = this.queues.get(name) ?? noFigures()
+      addFigures(row, figures)
+      this.queues.set(name, row)
+    }
+    if (sampled === undefined) return
+    this.sampled = this.sampled === undefined ? sampled : joinMinutes(this.sampled, sampled)
+  }
+}
+
+/**
+ * Counts, samples and hands both to the store once per interval, and before every reading of the history,
+ * so that an answer holds all that has happened. A store that is down costs nothing but the history: the
+ * figures wait here, bounded by the number of queues.
+ */
+export class MetricsRecorder {
+  readonly tally = new Tally()
+  readonly #parts: RecorderParts
+  readonly #run = new GaugeRun()
+  #current: RunningInterval
+  #finished: FinishedInterval | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts
+    this.#current = new RunningInterval(this.#startOfNow())
+  }
+
+  /** The last complete interval; undefined before the first has ended. */
+  get finished(): FinishedInterval | undefined {
+    return this.#finished
+  }
+
+  /** Samples every `everyMs` until `stop`; failures of the store are told to `onError`. */
+  start(everyMs: number, onError: (error: unknown) => void): void {
+    this.#timer = setInterval(() => void this.tick().catch(onError), everyMs)
+    this.#timer.unref()
+  }
+
+  /** Ends the sampling and stores what is left. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+
+  /** Takes one sample and, when an interval has ended, stores it. @throws what the store threw */
+  async tick(): Promise<void> {
+    this.#run.add(this.#parts.sample())
+    if (this.#startOfNow() !== this.#current.startMs) await this.flush()
+  }
+
+  /** Stores everything counted so far. @throws what the store threw; nothing is lost then */
+  async flush(): Promise<void> {
+    const queues = this.tally.take()
+    const sampled = this.#run.take()
+    const interval = this.#current
+    interval.add(queues, sampled)
+    this.#turn()
+    if (queues.size === 0 && sampled === undefined) return
+    try {
+      await this.#parts.store({
+        process: this.#parts.process,
+        atMs: interval.startMs,
+        queues: [...queues],
+        sampled: sampled ?? null,
+      })
+    } catch (error) {
+      this.tally.putBack(queues)
+      throw error
+    }
+  }
+
+  /** Begins a new interval when the running one is over. */
+  #turn(): void {
+    const startMs = this.#startOfNow()
+    const { queues, sampled, startMs: began } = this.#current
+    if (startMs === began) return
+    this.#finished = { endedMs: began + this.#parts.intervalMs, queues, sampled }
+    this.#current = new RunningInterval(startMs)
+  }
+
+  #startOfNow(): number {
+    const { clock, intervalMs } = this.#parts
+    return Math.floor(clock.now() / intervalMs) * intervalMs
+  }
+}
