@@ -66,6 +66,8 @@ export class MetricsRecorder {
   readonly tally = new Tally()
   readonly #parts: RecorderParts
   readonly #run = new GaugeRun()
+  /** What the store has not taken yet. */
+  readonly #owed = new Tally()
   #current: RunningInterval
   #finished: FinishedInterval | undefined
   #timer: NodeJS.Timeout | undefined
@@ -98,13 +100,15 @@ export class MetricsRecorder {
     if (this.#startOfNow() !== this.#current.startMs) await this.flush()
   }
 
-  /** Stores everything counted so far. @throws what the store threw; nothing is lost then */
+  /** Stores everything counted so far. @throws what the store threw; no count is lost then */
   async flush(): Promise<void> {
-    const queues = this.tally.take()
+    const counted = this.tally.take()
     const sampled = this.#run.take()
     const interval = this.#current
-    interval.add(queues, sampled)
+    interval.add(counted, sampled)
     this.#turn()
+    this.#owed.putBack(counted)
+    const queues = this.#owed.take()
     if (queues.size === 0 && sampled === undefined) return
     try {
       await this.#parts.store({
@@ -114,7 +118,7 @@ export class MetricsRecorder {
         sampled: sampled ?? null,
       })
     } catch (error) {
-      this.tally.putBack(queues)
+      this.#owed.putBack(queues)
       throw error
     }
   }
