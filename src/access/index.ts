@@ -1,5 +1,16 @@
 export { isPermittedText } from './characters.ts'
+export { type Classification, classify, levelsOf, readingsOf } from './classify.ts'
 export { type Action, type Detail, type Grants, grantsOf, NO_GRANTS } from './grants.ts'
+export {
+  LEVELS,
+  type Level,
+  ROLES,
+  type Role,
+  type RoleMapping,
+  rolesFor,
+  rolesHeld,
+  satisfies,
+} from './levels.ts'
 export {
   type CompiledMatcher,
   compileMatcher,
@@ -12,3 +23,14 @@ export {
   type MatcherType,
   WILDCARD,
 } from './matchers.ts'
+export { isNormalPath, normalPath, pathOf } from './paths.ts'
+export { checkRoutes, checkRows, type RegisteredRoute } from './route-check.ts'
+export {
+  brokerRouteTable,
+  loadRouteTable,
+  type RouteRow,
+  type RouteRule,
+  type RouteTable,
+  RouteTableError,
+  type RouteTableInput,
+} from './route-table.ts'

@@ -1,0 +1,42 @@
+/** `scheme://authority` in front of a path: the absolute form of a request target (RFC 9112 §3.2.2). */
+const ABSOLUTE_FORM = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
+
+/** Hex of what is encoded without need (RFC 3986 §2.3: letters, digits, `-`, `.`, `_`, `~`), or is a slash or backslash. */
+const PLAIN_HEX = '2[def]|3[0-9]|4[1-9a-f]|5[0-9acf]|6[1-9a-f]|7[0-9ae]'
+
+/** What makes a path differ from its normal form: empty or dot segments, a backslash, a needless encoding. */
+const NOT_NORMAL = new RegExp(`//|/\\.{1,2}(?:/|$)|\\\\|%(?:${PLAIN_HEX})`, 'i')
+
+const ENCODED_PLAIN = new RegExp(`%(${PLAIN_HEX})`, 'gi')
+
+/** The path of a request target: without query and fragment, and without `scheme://host` of the absolute form. */
+export function pathOf(target: string): string {
+  const rest = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '')
+  const end = rest.search(/[?#]/)
+  const path = end === -1 ? rest : rest.slice(0, end)
+  return path === '' ? '/' : path
+}
+
+/** Whether a path already is its own normal form, so that it has one reading only. */
+export function isNormalPath(path: string): boolean {
+  return path.startsWith('/') && !NOT_NORMAL.test(path)
+}
+
+/**
+ * The reading that a lenient server or handler would give to a path: what is encoded without need is decoded once,
+ * backslashes are slashes, empty segments vanish, `.` and `..` are resolved. Never used for routing.
+ */
+export function normalPath(path: string): string {
+  const decoded = path
+    .replace(ENCODED_PLAIN, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll('\\', '/')
+  const segments: string[] = []
+  const parts = decoded.split('/')
+  for (const part of parts) {
+    if (part === '..') segments.pop()
+    else if (part !== '' && part !== '.') segments.push(part)
+  }
+  const last = parts.at(-1)
+  const open = last === '' || last === '.' || last === '..'
+  return segments.length === 0 ? '/' : `/${segments.join('/')}${open ? '/' : ''}`
+}

@@ -1,0 +1,18 @@
+export { FetchError, type FetchErrorCode, type FetchLimits, fetchJson } from './fetch-json.ts'
+export { type KeySet, readJwk, readJwkSet } from './jwk.ts'
+export { type JwksOptions, JwksSource, MAX_KEY_SET_BYTES, ON_DEMAND_INTERVAL_MS } from './jwks.ts'
+export {
+  fits,
+  KeyError,
+  type KeyErrorCode,
+  type KeyKind,
+  type KeyRequest,
+  type KeySource,
+  MIN_RSA_BITS,
+  type VerificationKey,
+} from './key.ts'
+export { type Log, NO_LOG } from './log.ts'
+export { cleanPem, holdsPrivateKey, readPublicPem } from './pem.ts'
+export { readPrivateJwk, readPrivatePem, readSecret, type SigningKey } from './private.ts'
+export { chooseKeys, type KeyChoice } from './select.ts'
+export { failingSource, fixedSource, pemSource, secretSource } from './static.ts'

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+
+/** Entries held at most; at the usual 1 KB of token that is some 20 MB of claims. */
+const MAX_ENTRIES = 10_000
+/** Sum of the lengths of all cached tokens at most, against few but very long ones. */
+const MAX_TOKEN_CHARS = 33_554_432
+
+/**
+ * Tokens that were verified, found by the SHA-256 of the token, so that no credential lies in memory.
+ * The owner re-checks the clock on each hit and empties it when the keys change.
+ */
+export class VerifiedTokenCache<V extends object> {
+  readonly #entries = new LRUCache<string, V>({ max: MAX_ENTRIES, maxSize: MAX_TOKEN_CHARS })
+  #generation = 0
+
+  /** The key of a token in this cache. */
+  digest(token: string): string {
+    return hash('sha256', token, 'base64')
+  }
+
+  /** Counts the times the cache was emptied; read it before a verification starts, see {@link store}. */
+  get generation(): number {
+    return this.#generation
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  find(digest: string): V | undefined {
+    return this.#entries.get(digest)
+  }
+
+  /** Stores a verified token, unless the keys changed since the verification began. */
+  store(digest: string, value: V, tokenChars: number, generation: number): void {
+    if (generation === this.#generation) {
+      this.#entries.set(digest, value, { size: Math.max(1, tokenChars) })
+    }
+  }
+
+  /** Empties the cache: what was verified with the former keys must be verified anew. */
+  clear(): void {
+    this.#generation += 1
+    this.#entries.clear()
+  }
+}
