@@ -1,5 +1,6 @@
 import leven from 'leven'
 import { type AuthConfig, checkKeyMaterial, JWT_VARIABLES } from './jwt.ts'
+import { OPERATIONS_VARIABLES, type OperationsConfig } from './operations.ts'
 import { PUBSUB_VARIABLES, type PubsubConfig } from './pubsub.ts'
 import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
@@ -15,6 +16,7 @@ export {
   type HubVerifier,
 } from './hub-types.ts'
 export { type AuthConfig, JWT_ALGORITHM_SETTINGS } from './jwt.ts'
+export type { OperationsConfig } from './operations.ts'
 export type { PubsubConfig } from './pubsub.ts'
 export type { QueueConfig } from './queue.ts'
 export type { ServerConfig } from './server.ts'
@@ -35,6 +37,7 @@ export const SECTIONS: Readonly<Record<string, Section>> = {
   Server: SERVER_VARIABLES,
   Authentication: JWT_VARIABLES,
   Queue: QUEUE_VARIABLES,
+  'Metrics and limits': OPERATIONS_VARIABLES,
   'Pub/sub tokens': PUBSUB_VARIABLES,
 }
 
@@ -46,6 +49,7 @@ export interface Config {
   readonly server: ServerConfig
   readonly auth: AuthConfig
   readonly queue: QueueConfig
+  readonly operations: OperationsConfig
   readonly pubsub: PubsubConfig
   /** One line for each unknown variable below our prefixes. */
   readonly warnings: readonly string[]
@@ -95,8 +99,9 @@ export function loadConfig(env: Environment = process.env): Config {
   const server = readSection(env, SERVER_VARIABLES, problems)
   const auth = readSection(env, JWT_VARIABLES, problems)
   const queue = readSection(env, QUEUE_VARIABLES, problems)
+  const operations = readSection(env, OPERATIONS_VARIABLES, problems)
   const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
   if (problems.length === 0) checkKeyMaterial(auth, problems)
   if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze({ server, auth, queue, pubsub, warnings: unknownVariables(env) })
+  return Object.freeze({ server, auth, queue, operations, pubsub, warnings: unknownVariables(env) })
 }
