@@ -1,0 +1,125 @@
+/** JSON text as it came in or will go out. The store keeps and returns it without parsing. */
+export type JsonText = string
+
+/** The group name used when a pop or an ack names none. Queue API 3.3. */
+export const QUEUE_MODE = '__QUEUE_MODE__'
+
+/** The partition used when a push names none. Queue API 3.1. */
+export const DEFAULT_PARTITION = 'Default'
+
+/** Longest name of a queue, partition or group, in characters. */
+export const MAX_NAME_CHARACTERS = 255
+
+/** The options of a queue; names, units and defaults are those of queue API 5.1. */
+export interface QueueOptions {
+  /** Seconds. */
+  readonly leaseTime: number
+  readonly retryLimit: number
+  /** ms; stored and echoed only. */
+  readonly retryDelay: number
+  readonly priority: number
+  /** Stored and echoed only. */
+  readonly maxSize: number
+  /** Seconds; stored and echoed only. */
+  readonly ttl: number
+  readonly deadLetterQueue: boolean
+  readonly dlqAfterMaxRetries: boolean
+  /** Seconds. */
+  readonly delayedProcessing: number
+  /** Seconds. */
+  readonly windowBuffer: number
+  /** Seconds. */
+  readonly retentionSeconds: number
+  /** Seconds. */
+  readonly completedRetentionSeconds: number
+  readonly retentionEnabled: boolean
+  readonly encryptionEnabled: boolean
+  /** Seconds. */
+  readonly maxWaitTimeSeconds: number
+  /** Seconds. */
+  readonly dedupWindowSeconds: number
+  /** ms, 0 to 60 000; stored and echoed only. */
+  readonly minPopWaitTime: number
+}
+
+/** What an option is when nobody has set it. */
+export const DEFAULT_OPTIONS: QueueOptions = Object.freeze({
+  leaseTime: 300,
+  retryLimit: 3,
+  retryDelay: 1000,
+  priority: 0,
+  maxSize: 0,
+  ttl: 3600,
+  deadLetterQueue: true,
+  dlqAfterMaxRetries: true,
+  delayedProcessing: 0,
+  windowBuffer: 0,
+  retentionSeconds: 0,
+  completedRetentionSeconds: 0,
+  retentionEnabled: false,
+  encryptionEnabled: false,
+  maxWaitTimeSeconds: 0,
+  dedupWindowSeconds: 3600,
+  minPopWaitTime: 0,
+})
+
+/** Options as a configure request gives them: absent = not given, null = back to the default. */
+export type GivenOptions = { readonly [K in keyof QueueOptions]?: QueueOptions[K] | null }
+
+/** What an ack says about a message, after the words of queue API 6.1 have been read. */
+export type AckStatus = 'completed' | 'failed' | 'retry' | 'dlq'
+
+const ACK_WORDS: ReadonlyMap<string, AckStatus> = new Map([
+  ['completed', 'completed'],
+  ['success', 'completed'],
+  ['acked', 'completed'],
+  ['ok', 'completed'],
+  ['', 'completed'],
+  ['failed', 'failed'],
+  ['retry', 'retry'],
+  ['dlq', 'dlq'],
+])
+
+/** Reads the `status` of an ack: nothing or empty is completed, an unknown word is failed. Queue API 6.1. */
+export function ackStatus(word: string | null | undefined): AckStatus {
+  return ACK_WORDS.get(word ?? '') ?? 'failed'
+}
+
+/** Where a group begins on a queue; settled at its first pop. Queue API 7.1. */
+export type Subscription =
+  | { readonly mode: 'all' | 'new' }
+  | { readonly mode: 'timestamp'; readonly fromUs: number }
+
+/** A name that breaks the grammar; the answer is 400. */
+export class BadNameError extends Error {
+  readonly code = 'bad_name'
+  readonly status = 400
+  constructor(what: string) {
+    super(`${what} must be text of 1 to ${MAX_NAME_CHARACTERS} characters`)
+    this.name = 'BadNameError'
+  }
+}
+
+/**
+ * The one grammar of queue, partition and group names: any text of 1 to 255 characters without NUL or
+ * half a surrogate pair, which no store can keep. Configure and push also take the empty queue name.
+ * @throws BadNameError
+ */
+export function checkName(what: string, name: string, emptyToo = false): string {
+  const fits = name.length <= MAX_NAME_CHARACTERS || [...name].length <= MAX_NAME_CHARACTERS
+  const storable = name.isWellFormed() && !name.includes('\0')
+  if (!fits || !storable || (name === '' && !emptyToo)) throw new BadNameError(what)
+  return name
+}
+
+/** ISO-8601 UTC with six digits after the second, from microseconds since 1970. Queue API 1.4. */
+export function isoMicros(us: number): string {
+  const ms = Math.floor(us / 1000)
+  const rest = String(us - ms * 1000).padStart(3, '0')
+  return `${new Date(ms).toISOString().slice(0, -1)}${rest}Z`
+}
+
+/** The same for a value that may be absent. */
+export function isoMicrosOrNull(us: number | null): string | null {
+  return us === null ? null : isoMicros(us)
+}

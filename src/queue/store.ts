@@ -1,0 +1,55 @@
+import type { CoreReads } from './store-reads.ts'
+import type { CoreWrites } from './store-writes.ts'
+
+export type * from './store-reads.ts'
+export type * from './store-shapes.ts'
+
+/** Every write of the queue by kind: arguments and result. */
+export type Writes = CoreWrites
+/** Every read of the queue by kind: arguments and result. */
+export type Reads = CoreReads
+
+export type WriteKind = keyof Writes
+export type ReadKind = keyof Reads
+
+/** One write: its kind and its arguments, plain data. */
+export type WriteOp = {
+  [K in WriteKind]: { readonly kind: K; readonly args: Writes[K]['args'] }
+}[WriteKind]
+
+/**
+ * Says that something may be deliverable on a queue. Waiting pops in its scope look again: at once, or
+ * at `atMs` when a lease runs out, a delay matures or a window closes then.
+ */
+export interface Wake {
+  readonly queue: string
+  readonly namespace: string
+  readonly task: string
+  /** ms since 1970; null = now. */
+  readonly atMs: number | null
+}
+
+/** What became of one write. A business refusal is part of the value; `error` is a fault of the store. */
+export type WriteOutcome =
+  | { readonly ok: true; readonly value: unknown; readonly wakes: readonly Wake[] }
+  | { readonly ok: false; readonly error: Error }
+
+/**
+ * The port between the engine and a store. Set-based and asynchronous: many writes go in together and
+ * are answered after one commit. All times come with the arguments, so that a test may own the clock.
+ */
+export interface QueueStore {
+  /**
+   * Applies the batch durably, in order; outcomes in request order, of the types of `Writes`. What one
+   * operation writes the next one of the batch sees. A faulty operation fails alone.
+   * @throws StoreClosedError (src/storage) when the store is gone
+   */
+  commit(batch: readonly WriteOp[]): Promise<readonly WriteOutcome[]>
+  /** Answers one read from a state that holds every commit answered before. @throws as `commit` */
+  read<K extends ReadKind>(kind: K, args: Reads[K]['args']): Promise<Reads[K]['result']>
+  /** Wakes that come from other processes on the same store. Returns the function that unsubscribes. */
+  onRemoteWake(listener: (wake: Wake) => void): () => void
+  /** Resolves when the store answers. @throws as `commit` */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
