@@ -1,5 +1,5 @@
 import leven from 'leven'
-import { type AuthConfig, checkKeyMaterial, JWT_VARIABLES } from './jwt.ts'
+import { type AuthConfig, JWT_VARIABLES, readAuth } from './jwt.ts'
 import { OPERATIONS_VARIABLES, type OperationsConfig } from './operations.ts'
 import { PUBSUB_VARIABLES, type PubsubConfig } from './pubsub.ts'
 import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
@@ -84,8 +84,7 @@ export function unknownVariables(env: Environment): readonly string[] {
  */
 export function loadAuthConfig(env: Environment = process.env): AuthConfig {
   const problems: string[] = []
-  const auth = readSection(env, JWT_VARIABLES, problems)
-  if (problems.length === 0) checkKeyMaterial(auth, problems)
+  const auth = readAuth(env, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return auth
 }
@@ -97,11 +96,10 @@ export function loadAuthConfig(env: Environment = process.env): AuthConfig {
 export function loadConfig(env: Environment = process.env): Config {
   const problems: string[] = []
   const server = readSection(env, SERVER_VARIABLES, problems)
-  const auth = readSection(env, JWT_VARIABLES, problems)
+  const auth = readAuth(env, problems)
   const queue = readSection(env, QUEUE_VARIABLES, problems)
   const operations = readSection(env, OPERATIONS_VARIABLES, problems)
   const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
-  if (problems.length === 0) checkKeyMaterial(auth, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze({ server, auth, queue, operations, pubsub, warnings: unknownVariables(env) })
 }

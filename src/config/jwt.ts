@@ -1,5 +1,5 @@
 import { flag, httpUrl, integer, list, oneOf, text } from './kinds.ts'
-import { type Settings, secret, variable } from './variable.ts'
+import { type Environment, readSection, type Settings, secret, variable } from './variable.ts'
 
 /** The values of `JWT_ALGORITHM`; each names a set of token algorithms. Seed: "Algorithms and auto-detection". */
 export const JWT_ALGORITHM_SETTINGS = [
@@ -100,7 +100,7 @@ export type AuthConfig = Settings<typeof JWT_VARIABLES>
  * The fatal list of the seed "Boot-time validation is fatal": an algorithm whose key material is missing.
  * Everything else (a wrong secret, an unreachable key set) starts and fails per request.
  */
-export function checkKeyMaterial(auth: AuthConfig, problems: string[]): void {
+function checkKeyMaterial(auth: AuthConfig, problems: string[]): void {
   if (!auth.enabled) return
   const asymmetric = auth.publicKey !== '' || auth.jwksUrl !== ''
   const symmetricAllowed = auth.algorithm === 'auto' || auth.algorithm.startsWith('HS')
@@ -111,4 +111,18 @@ export function checkKeyMaterial(auth: AuthConfig, problems: string[]): void {
   problems.push(
     `JWT_ALGORITHM: got ${JSON.stringify(auth.algorithm)} without key material, expected ${wanted} to be set`,
   )
+}
+
+/**
+ * Reads the `JWT_*` variables; adds one line to `problems` for each fault. With auth off an unknown algorithm is
+ * none, because nothing will use it (queue API §17.7: "only when enabled").
+ */
+export function readAuth(env: Environment, problems: string[]): AuthConfig {
+  const found: string[] = []
+  const auth = readSection(env, JWT_VARIABLES, found)
+  const { name } = JWT_VARIABLES.algorithm
+  const algorithmFault = found.some((line) => line.startsWith(`${name}:`))
+  if (!algorithmFault) checkKeyMaterial(auth, found)
+  problems.push(...(auth.enabled ? found : found.filter((line) => !line.startsWith(`${name}:`))))
+  return auth
 }

@@ -3,9 +3,9 @@ import { TokenError } from './errors.ts'
 
 /** NumericDates of a token: seconds since the epoch, fractions allowed (RFC 7519 §2). */
 export interface TokenTimes {
-  readonly exp?: number
-  readonly nbf?: number
-  readonly iat?: number
+  readonly exp?: number | undefined
+  readonly nbf?: number | undefined
+  readonly iat?: number | undefined
 }
 
 /** How the clock is applied; see {@link checkTimes}. */

@@ -1,0 +1,146 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { pino } from 'pino'
+import {
+  brokerRouteTable,
+  checkRows,
+  type Level,
+  loadRouteTable,
+  pathOf,
+  type RouteTable,
+  type RouteTableInput,
+} from '../../access/index.ts'
+import type { AuthConfig } from '../../config/index.ts'
+import { type Log, NO_LOG } from '../../keys/index.ts'
+import { answerJson } from '../answer.ts'
+import { type Decision, type DecisionLevel, Gate, type GateRequest } from './decision.ts'
+import { roleKeys } from './key-sources.ts'
+import { logRefusal } from './log-refusal.ts'
+import { REFUSALS } from './refusals.ts'
+import { TokenVerifier } from './verifier.ts'
+import { authBootWarnings } from './warnings.ts'
+
+/** What a metric or audit hook is told of each decision; never holds the token. */
+export interface DecisionRecord {
+  readonly level: DecisionLevel
+  readonly outcome: 'allowed' | 'refused'
+  readonly reason: Decision['reason']
+}
+
+/** How the middleware is mounted. */
+export interface BrokerAuthOptions {
+  /** The app's own rules, in the form of `routes.table.json`; without them the broker's table classifies. */
+  readonly rules?: RouteTableInput
+  /** One level for every path, instead of rules. */
+  readonly level?: Level
+  /** The path at which it is mounted, such as `/broker`; rules speak of what comes after it. */
+  readonly basePath?: string
+  /** Time in ms since 1970. */
+  readonly clock?: { now(): number }
+  /** Where boot lines and refusals go: a pino logger, or false for nowhere. Default: pino on stdout. */
+  readonly logger?: Log | false
+  /** Called once for each request. Must not throw. */
+  readonly onDecision?: (record: DecisionRecord) => void
+}
+
+/** The middleware, with the two things its owner may want: when the first key fetch ended, and an end of its timers. */
+export interface BrokerAuth extends RequestHandler {
+  /** Settles when the boot pre-fetch of the key set has ended, well or not; at once without a key set. */
+  readonly ready: Promise<void>
+  /** Stops refreshes and running fetches. */
+  close(): void
+}
+
+function targetOf({ rules, level }: BrokerAuthOptions): RouteTable | Level {
+  if (rules !== undefined && level !== undefined) {
+    throw new TypeError('brokerAuth takes rules or level, not both')
+  }
+  if (level !== undefined) return level
+  if (rules === undefined) return brokerRouteTable()
+  const table = loadRouteTable(rules)
+  checkRows(table)
+  return table
+}
+
+function logBoot(config: AuthConfig, log: Log): void {
+  if (!config.enabled) return
+  const { algorithm, skipPaths } = config
+  log.info({ algorithm, skipPaths }, 'JWT auth ENABLED')
+  for (const warning of authBootWarnings(config)) log.warn({}, warning)
+}
+
+/** Express reads the path itself; if its reading differs from ours, a decision has to hold for both. */
+function pathsOf(req: Request, basePath: string): readonly string[] {
+  const full = pathOf(req.originalUrl)
+  const own = full.slice(basePath.length) || '/'
+  const expressPath = readByExpress(req)
+  return expressPath === own || expressPath === undefined ? [own] : [own, expressPath]
+}
+
+function readByExpress(req: Request): string | undefined {
+  try {
+    return req.path
+  } catch {
+    // An absolute-form target that cannot be parsed; Express routes it nowhere.
+    return undefined
+  }
+}
+
+function isLoose(req: Request): boolean {
+  return !(req.app.enabled('case sensitive routing') && req.app.enabled('strict routing'))
+}
+
+function answerRefusal(res: Response, reason: keyof typeof REFUSALS): void {
+  const { status, text, challenge } = REFUSALS[reason]
+  if (challenge !== undefined) res.setHeader('WWW-Authenticate', challenge)
+  answerJson(res, status, { error: text })
+}
+
+/**
+ * The auth middleware of seed "Broker authentication" for any Express app. It looks at the method, the path and the
+ * `Authorization` header alone, never at a body, and puts who it is into `req.auth`. With a key set it starts the
+ * pre-fetch and the background refresh itself.
+ * @throws TypeError for rules together with level; RouteTableError for rules that cannot be used
+ */
+export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}): BrokerAuth {
+  const { clock = Date, onDecision, logger } = options
+  const log = logger === false ? NO_LOG : (logger ?? pino({ name: 'hivegate', base: null }))
+  const basePath = (options.basePath ?? '').replace(/\/+$/, '')
+  const target = targetOf(options)
+  logBoot(config, log)
+  const keys = roleKeys(config, log, clock)
+  const gate = new Gate(config, target, new TokenVerifier(config, keys, clock))
+
+  const decide = (req: Request): Decision | Promise<Decision> => {
+    if (config.enabled && req.baseUrl !== basePath) {
+      const error = new Error(
+        `mounted at ${JSON.stringify(req.baseUrl)}, basePath is ${JSON.stringify(basePath)}`,
+      )
+      return { outcome: 'refused', reason: 'mount_mismatch', level: 'none', error }
+    }
+    const request: GateRequest = {
+      method: req.method,
+      paths: pathsOf(req, basePath),
+      loose: isLoose(req),
+      rawHeaders: req.rawHeaders,
+    }
+    return gate.decide(request)
+  }
+
+  const handler: RequestHandler = (req, res, next) => {
+    const settle = (decision: Decision): void => {
+      const { level, outcome, reason } = decision
+      onDecision?.({ level, outcome, reason })
+      if (decision.outcome === 'allowed') {
+        req.auth = decision.identity
+        next()
+        return
+      }
+      logRefusal(log, req, decision)
+      answerRefusal(res, decision.reason)
+    }
+    const decision = decide(req)
+    if (decision instanceof Promise) decision.then(settle).catch(next)
+    else settle(decision)
+  }
+  return Object.assign(handler, { ready: keys.ready, close: () => keys.close() })
+}

@@ -1,0 +1,149 @@
+import { type Level, levelsOf, type RouteTable, readingsOf, rolesFor } from '../../access/index.ts'
+import type { AuthConfig } from '../../config/index.ts'
+import { authorizationValues, bearerToken } from './credential.ts'
+import { EMPTY_IDENTITY, type Identity } from './identity.ts'
+import { type RefusalReason, reasonOf } from './refusals.ts'
+import { type Trace, traced } from './trace.ts'
+import type { TokenVerifier, VerifiedToken } from './verifier.ts'
+
+/** What the gate looks at: nothing else of a request decides. */
+export interface GateRequest {
+  readonly method: string
+  /** The path below `basePath` as sent; a second entry if the framework reads it differently. */
+  readonly paths: readonly string[]
+  /** True if the router ignores letter case or trailing slashes, so that rules must too. */
+  readonly loose: boolean
+  /** Names and values in turn, as `IncomingMessage.rawHeaders`. */
+  readonly rawHeaders: readonly string[]
+}
+
+/** Why a request passes. */
+export type PassReason = 'auth_off' | 'skipped' | 'public' | 'role_held'
+
+/** The level that decided; `none` where none was asked for. */
+export type DecisionLevel = Level | 'none'
+
+/** What the gate decided. */
+export type Decision =
+  | {
+      readonly outcome: 'allowed'
+      readonly reason: PassReason
+      readonly level: DecisionLevel
+      readonly identity: Identity
+    }
+  | {
+      readonly outcome: 'refused'
+      readonly reason: RefusalReason
+      readonly level: DecisionLevel
+      /** What went wrong, for the log. */
+      readonly error?: unknown
+      /** Who was refused, if the token was good. */
+      readonly identity?: Identity
+    }
+
+function pass(reason: PassReason, level: DecisionLevel): Decision {
+  return Object.freeze({ outcome: 'allowed', reason, level, identity: EMPTY_IDENTITY })
+}
+
+const AUTH_OFF = pass('auth_off', 'none')
+const SKIPPED = pass('skipped', 'none')
+const PUBLIC = pass('public', 'public')
+
+/** Tells whether a path is on the skip list. Seed "Skipping paths": exact; an entry with a slash at its end is a prefix. */
+function skipTest(entries: readonly string[]): (path: string) => boolean {
+  const exact = new Set(entries)
+  const prefixes = entries.filter((entry) => entry.length > 1 && entry.endsWith('/'))
+  return (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
+}
+
+/** The rules of one mounted gate: which level a request needs, and what is decided about it. */
+export class Gate {
+  readonly #enabled: boolean
+  readonly #skips: (path: string) => boolean
+  readonly #table: RouteTable | undefined
+  readonly #fixed: readonly Level[]
+  readonly #verifier: TokenVerifier
+
+  /** @param target the table that classifies, or one level for every path */
+  constructor(config: AuthConfig, target: RouteTable | Level, verifier: TokenVerifier) {
+    this.#enabled = config.enabled
+    this.#skips = skipTest(config.skipPaths)
+    this.#table = typeof target === 'string' ? undefined : target
+    this.#fixed = typeof target === 'string' ? [target] : []
+    this.#verifier = verifier
+  }
+
+  /**
+   * Decides about a request, at once unless a token has to be verified for the first time. Order (design): auth off,
+   * skip path, public, then the token. Rejects only with errors that are no judgement.
+   */
+  decide(request: GateRequest, trace?: Trace): Decision | Promise<Decision> {
+    if (!this.#enabled) {
+      trace?.({ name: 'JWT_ENABLED', verdict: 'pass', detail: 'false: every request passes' })
+      return AUTH_OFF
+    }
+    const [path = '/'] = request.paths
+    const readings =
+      request.paths.length === 1 ? readingsOf(path) : request.paths.flatMap(readingsOf)
+    const skipped = readings.every(this.#skips)
+    trace?.({ name: 'skip', verdict: 'note', detail: skipped ? 'on the skip list' : 'not skipped' })
+    if (skipped) return SKIPPED
+    const table = this.#table
+    const levels = table ? levelsOf(table, request.method, readings, request.loose) : this.#fixed
+    trace?.({ name: 'level', verdict: 'note', detail: levels.join(' and ') })
+    const first = levels[0] ?? 'admin'
+    if (levels.length === 1 && first === 'public') return PUBLIC
+    return this.#judge(request, levels, first, trace)
+  }
+
+  #judge(
+    request: GateRequest,
+    levels: readonly Level[],
+    level: Level,
+    trace?: Trace,
+  ): Decision | Promise<Decision> {
+    try {
+      const values = authorizationValues(request.rawHeaders)
+      const token = traced(
+        trace,
+        'credential',
+        () => bearerToken(values),
+        `${values.length} Authorization header(s)`,
+      )
+      if (token === undefined) {
+        trace?.({ name: 'credential', verdict: 'fail', detail: 'there is none' })
+        return { outcome: 'refused', reason: 'credential_missing', level }
+      }
+      const verified = this.#verifier.verify(token, trace)
+      if (!(verified instanceof Promise)) return decideByRole(verified, levels, trace)
+      return verified.then(
+        (result) => decideByRole(result, levels, trace),
+        (error: unknown) => refusal(error, level),
+      )
+    } catch (error) {
+      return refusal(error, level)
+    }
+  }
+}
+
+function refusal(error: unknown, level: Level): Decision {
+  return { outcome: 'refused', reason: reasonOf(error) ?? 'unexpected', level, error }
+}
+
+/** The last step: every level that the path may mean has to be open to the roles held. */
+function decideByRole(
+  { identity, opens }: VerifiedToken,
+  levels: readonly Level[],
+  trace?: Trace,
+): Decision {
+  const closed = levels.find((level) => !opens.has(level))
+  const level = closed ?? levels[0] ?? 'admin'
+  trace?.({
+    name: 'roles',
+    verdict: closed === undefined ? 'pass' : 'fail',
+    detail: `held: ${identity.roles.join(', ') || 'none'}; wanted for ${level}: one of ${[...rolesFor(level)].join(', ')}`,
+  })
+  return closed === undefined
+    ? { outcome: 'allowed', reason: 'role_held', level, identity }
+    : { outcome: 'refused', reason: 'role_missing', level, identity }
+}

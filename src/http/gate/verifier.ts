@@ -1,0 +1,169 @@
+import { LEVELS, type Level, type RoleMapping, rolesHeld, satisfies } from '../../access/index.ts'
+import type { AuthConfig } from '../../config/index.ts'
+import {
+  ALGORITHMS,
+  type Algorithm,
+  type AlgorithmName,
+  allowedAlgorithm,
+  type Claims,
+  checkAudience,
+  checkIssuer,
+  checkTimes,
+  claim,
+  claimsOf,
+  type DecodedToken,
+  decodeToken,
+  keyRequest,
+  MAX_TOKEN_BYTES,
+  readTimes,
+  subjectOf,
+  type TimeRule,
+  TokenError,
+  type TokenTimes,
+  VerifiedTokenCache,
+  verifySignature,
+} from '../../tokens/index.ts'
+import { deepFreeze, type Identity } from './identity.ts'
+import type { RoleKeys } from './key-sources.ts'
+import { type Trace, traced } from './trace.ts'
+
+/** A token that passed every check but the one against the route. */
+export interface VerifiedToken {
+  readonly identity: Identity
+  readonly times: TokenTimes
+  /** The levels that the roles held open. */
+  readonly opens: ReadonlySet<Level>
+}
+
+const HS: readonly AlgorithmName[] = ['HS256', 'HS384', 'HS512']
+const RS: readonly AlgorithmName[] = ['RS256', 'RS384', 'RS512']
+
+/** Seed "Algorithms and auto-detection"; a setting that is no row here accepts exactly itself. */
+const WIDE_SETTINGS: ReadonlyMap<string, readonly AlgorithmName[]> = new Map([
+  ['auto', [...HS, ...RS, 'EdDSA' as const]],
+  ['RS256', RS],
+])
+
+/** The rows of the algorithms that a token may declare under a value of `JWT_ALGORITHM`. */
+export function acceptedAlgorithms(setting: string): ReadonlyMap<string, Algorithm> {
+  const names: readonly string[] = WIDE_SETTINGS.get(setting) ?? [setting]
+  return new Map([...ALGORITHMS].filter(([name]) => names.includes(name)))
+}
+
+function mappingOf(config: AuthConfig): RoleMapping {
+  return {
+    claim: config.rolesClaim,
+    arrayClaim: config.rolesArrayClaim,
+    values: {
+      admin: config.roleAdmin,
+      'read-write': config.roleReadWrite,
+      'read-only': config.roleReadOnly,
+      'write-only': config.roleWriteOnly,
+    },
+  }
+}
+
+const TIME_CLAIMS = ['exp', 'nbf', 'iat'] as const
+const shown = (value: unknown): string => JSON.stringify(value) ?? 'absent'
+
+/** Judges tokens: everything that does not depend on the route. Keeps what it verified. */
+export class TokenVerifier {
+  readonly #config: AuthConfig
+  readonly #keys: RoleKeys
+  readonly #nowS: () => number
+  readonly #accepted: ReadonlyMap<string, Algorithm>
+  readonly #mapping: RoleMapping
+  readonly #timeRule: TimeRule
+  readonly #cache = new VerifiedTokenCache<VerifiedToken>()
+
+  constructor(config: AuthConfig, keys: RoleKeys, clock: { now(): number }) {
+    this.#config = config
+    this.#keys = keys
+    this.#nowS = () => clock.now() / 1000
+    this.#accepted = acceptedAlgorithms(config.algorithm)
+    this.#mapping = mappingOf(config)
+    this.#timeRule = { skewS: config.clockSkewS }
+    keys.onChange(() => this.#cache.clear())
+  }
+
+  /**
+   * Verifies a token, at once if it was verified before; the clock is asked anew each time.
+   * Order: decodable, algorithm, key, signature, temporal claims, issuer, audience (design: "Token order").
+   * @throws TokenError or KeyError, directly or as a rejection
+   */
+  verify(token: string, trace?: Trace): VerifiedToken | Promise<VerifiedToken> {
+    if (token.length > MAX_TOKEN_BYTES) return this.#verifyAnew(token, '', trace)
+    const digest = this.#cache.digest(token)
+    const known = trace === undefined ? this.#cache.find(digest) : undefined
+    if (known === undefined) return this.#verifyAnew(token, digest, trace)
+    checkTimes(known.times, this.#timeRule, this.#nowS())
+    return known
+  }
+
+  async #verifyAnew(token: string, digest: string, trace?: Trace): Promise<VerifiedToken> {
+    const { generation } = this.#cache
+    const decoded = traced(trace, 'token', () => decodeToken(token), 'decodable')
+    const algorithm = traced(
+      trace,
+      'algorithm',
+      () => allowedAlgorithm(decoded, this.#accepted),
+      `${decoded.header.alg}, among ${[...this.#accepted.keys()].join(', ')}`,
+    )
+    await this.#checkSignature(decoded, algorithm, trace)
+    const verified = this.#judge(decoded, trace)
+    this.#cache.store(digest, verified, token.length, generation)
+    return verified
+  }
+
+  async #checkSignature(token: DecodedToken, algorithm: Algorithm, trace?: Trace): Promise<void> {
+    const source = this.#keys.of(algorithm.kind)
+    const request = keyRequest(token, algorithm)
+    const kid = `kid ${shown(request.kid)}`
+    const found = traced(
+      trace,
+      'key source',
+      () => source?.candidates(request) ?? [],
+      `${source?.about}, ${kid}`,
+    )
+    const keys = await found
+    try {
+      await verifySignature(token, algorithm, keys)
+      trace?.({ name: 'signature', verdict: 'pass', detail: 'made by that key' })
+    } catch (error) {
+      const known = error instanceof TokenError
+      const name = known && error.code === 'key_unknown' ? 'key' : 'signature'
+      trace?.({ name, verdict: 'fail', detail: known ? error.message : 'cannot be verified' })
+      throw error
+    }
+  }
+
+  #judge(token: DecodedToken, trace?: Trace): VerifiedToken {
+    const claims = traced(trace, 'payload', () => claimsOf(token), 'a JSON object')
+    const sub = traced(trace, 'sub', () => subjectOf(claims), shown(claim(claims, 'sub')))
+    const times = this.#checkTimes(claims, trace)
+    const { issuer, audience } = this.#config
+    if (issuer === '') trace?.({ name: 'iss', verdict: 'note', detail: 'not checked' })
+    else traced(trace, 'iss', () => checkIssuer(claims, issuer), shown(issuer))
+    if (audience === '') trace?.({ name: 'aud', verdict: 'note', detail: 'not checked' })
+    else traced(trace, 'aud', () => checkAudience(claims, audience), `holds ${shown(audience)}`)
+    const roles = rolesHeld(claims, this.#mapping)
+    const identity: Identity = Object.freeze({
+      ...(sub === undefined ? {} : { sub }),
+      roles,
+      claims: deepFreeze(claims),
+      header: deepFreeze(token.header),
+    })
+    return { identity, times, opens: new Set(LEVELS.filter((level) => satisfies(roles, level))) }
+  }
+
+  #checkTimes(claims: Claims, trace?: Trace): TokenTimes {
+    const times = traced(trace, 'times', () => readTimes(claims), 'numbers or absent')
+    const nowS = this.#nowS()
+    for (const name of TIME_CLAIMS) {
+      const value = times[name]
+      const detail = value === undefined ? 'absent' : `${value}, now ${nowS}`
+      traced(trace, name, () => checkTimes({ [name]: value }, this.#timeRule, nowS), detail)
+    }
+    return times
+  }
+}
