@@ -19,6 +19,8 @@ export const QUEUE_COLUMNS = {
   /** Pushes that were stored already; they are not in `pushMessages`. */
   duplicates: 'sum',
   leasesExpired: 'sum',
+  /** Requests that the store could not serve. */
+  storeErrors: 'sum',
   partitionsCreated: 'sum',
   partitionsDeleted: 'sum',
   partitionCount: 'max',

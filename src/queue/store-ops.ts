@@ -1,0 +1,233 @@
+import type { Gauge, QueueColumn, QueueFigures, Spread } from './metrics/columns.ts'
+import type { MetricsBatch, ProcessIdentity } from './metrics/recorder.ts'
+import type { JsonText, QueueOptions } from './model.ts'
+
+/** What has become of a stored message, by the first rule of queue API 10.1 that matches. */
+export type MessageStatus = 'pending' | 'processing' | 'completed' | 'dead_letter'
+
+/** A stored message as the browser of messages shows it. */
+export interface MessageRow {
+  readonly id: string
+  readonly transactionId: string
+  readonly traceId: string | null
+  readonly partitionId: string
+  readonly queue: string
+  readonly partition: string
+  readonly namespace: string
+  readonly task: string
+  readonly priority: number
+  readonly producerSub: string | null
+  readonly createdAtUs: number
+  /** Decrypted; the stored envelope when that fails. */
+  readonly payload: JsonText
+  readonly encrypted: boolean
+  readonly status: MessageStatus
+  /** The same as the consumers without a group see it. */
+  readonly queueStatus: MessageStatus
+  /** Named groups that have passed it, and named groups in all. */
+  readonly consumedBy: number
+  readonly totalGroups: number
+  /** When the last of the live leases that hold it ends. */
+  readonly leaseExpiresAtUs: number | null
+}
+
+/** Who consumes: without a group, by groups, both or nobody yet. Queue API 10.1. */
+export interface ConsumerMode {
+  readonly hasQueueMode: boolean
+  /** Named groups. */
+  readonly busGroups: number
+}
+
+/** One consumer of a message; the group name is `QUEUE_MODE` for consumers without one. */
+export interface MessageConsumer {
+  readonly group: string
+  readonly consumed: boolean
+  readonly leaseExpiresAtUs: number | null
+}
+
+/** One message in full. Queue API 10.2. */
+export interface MessageDetail {
+  readonly message: MessageRow
+  readonly consumers: readonly MessageConsumer[]
+  /** Of its newest dead letter. */
+  readonly errorMessage: string | null
+  /** The highest retry count among the consumers that have not passed it. */
+  readonly retryCount: number
+  readonly options: QueueOptions
+}
+
+/** Which messages are wanted; null filters match all, both ends of the span are inclusive. */
+export interface MessageFilter {
+  readonly queue: string | null
+  readonly partition: string | null
+  readonly namespace: string | null
+  readonly task: string | null
+  readonly status: MessageStatus | null
+  /** null = no bound. */
+  readonly fromUs: number | null
+  readonly toUs: number | null
+  readonly limit: number
+  readonly offset: number
+  readonly nowUs: number
+}
+
+/** One event in the life of a message. */
+export interface TraceRow {
+  readonly id: string
+  readonly eventType: string
+  readonly data: JsonText
+  readonly group: string
+  readonly workerId: string | null
+  readonly createdAtUs: number
+  readonly names: readonly string[]
+}
+
+/** The same with the message it belongs to; `payload` is null when that is no longer stored. */
+export interface NamedTraceRow extends TraceRow {
+  readonly transactionId: string
+  readonly partitionId: string
+  readonly queue: string | null
+  readonly partition: string | null
+  readonly payload: JsonText | null
+}
+
+/** One trace name in use. */
+export interface TraceNameRow {
+  readonly name: string
+  readonly traces: number
+  readonly messages: number
+  readonly lastSeenUs: number
+}
+
+/** The buffer of push maintenance. */
+export interface BufferState {
+  readonly pending: number
+  /** Pushes that could not be replayed; they stay for inspection. */
+  readonly failed: number
+  readonly oldestUs: number | null
+}
+
+/** The span of a series and the width of its buckets, in ms. */
+export interface SeriesSpan {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly bucketMs: number
+}
+
+/** Figures of one queue, as one process counted them, in one bucket. */
+export interface QueuePoint {
+  readonly bucketMs: number
+  readonly queue: string
+  readonly hostname: string
+  readonly workerId: string
+  readonly figures: QueueFigures
+}
+
+/** Samples of one process in one bucket. */
+export interface ProcessPoint {
+  readonly bucketMs: number
+  readonly process: ProcessIdentity
+  readonly samples: number
+  readonly gauges: Readonly<Record<Gauge, Spread>>
+}
+
+/** The writes behind the operator's routes: arguments and result. */
+export interface OpsWrites {
+  /** `traceId` null: no such message. Queue API 10.4. */
+  addTrace: {
+    args: {
+      readonly partitionId: string
+      readonly transactionId: string
+      readonly group: string
+      readonly names: readonly string[]
+      readonly eventType: string
+      readonly workerId: string | null
+      readonly data: JsonText
+      readonly nowUs: number
+    }
+    result: { readonly traceId: string | null }
+  }
+  /** Removes a message and its dead letters; order and cursors of the rest are untouched. Queue API 10.3. */
+  deleteMessage: {
+    args: {
+      readonly partitionId: string
+      readonly transactionId: string
+      readonly nowUs: number
+    }
+    result: { readonly deleted: boolean }
+  }
+  /**
+   * Moves up to `limit` buffered pushes into their partitions, in arrival order; moving and leaving the
+   * buffer are one step, so that none is lost or doubled. Does nothing while push maintenance is on.
+   */
+  drainBuffer: {
+    args: { readonly limit: number; readonly nowUs: number }
+    result: { readonly moved: number; readonly left: number }
+  }
+  /** Sets the first buffered push aside, because it cannot be replayed. */
+  skipBuffered: { args: { readonly nowUs: number }; result: { readonly skipped: boolean } }
+  /** Adds to what the interval holds already. */
+  recordMetrics: { args: MetricsBatch; result: { readonly rows: number } }
+  /** Removes up to `limit` intervals that began before `beforeMs`, and traces whose message is gone. */
+  pruneHistory: {
+    args: { readonly beforeMs: number; readonly limit: number }
+    result: { readonly deleted: number }
+  }
+}
+
+/** The reads behind the operator's routes: arguments and result. */
+export interface OpsReads {
+  /** Newest first; `total` = all that match. */
+  messages: {
+    args: MessageFilter
+    result: {
+      readonly rows: readonly MessageRow[]
+      readonly total: number
+      readonly mode: ConsumerMode
+    }
+  }
+  /** null: no such message. */
+  message: {
+    args: {
+      readonly partitionId: string
+      readonly transactionId: string
+      readonly nowUs: number
+    }
+    result: MessageDetail | null
+  }
+  /** Oldest first; an unknown message has none. */
+  messageTraces: {
+    args: { readonly partitionId: string; readonly transactionId: string }
+    result: readonly TraceRow[]
+  }
+  /** Newest first. */
+  tracesByName: {
+    args: {
+      readonly name: string
+      readonly fromUs: number | null
+      readonly toUs: number | null
+      readonly limit: number
+      readonly offset: number
+    }
+    result: { readonly rows: readonly NamedTraceRow[]; readonly total: number }
+  }
+  /** The most recently seen first. */
+  traceNames: {
+    args: { readonly limit: number; readonly offset: number }
+    result: { readonly rows: readonly TraceNameRow[]; readonly total: number }
+  }
+  buffer: { args: null; result: BufferState }
+  /** Oldest bucket first; null filters match all. */
+  queueSeries: {
+    args: SeriesSpan & {
+      readonly queue: string | null
+      readonly namespace: string | null
+      readonly task: string | null
+    }
+    result: readonly QueuePoint[]
+  }
+  /** Oldest bucket first. */
+  processSeries: { args: SeriesSpan; result: readonly ProcessPoint[] }
+  /** Sums over all queues, processes and time. */
+  metricTotals: { args: null; result: Readonly<Record<QueueColumn, number>> }
+}
