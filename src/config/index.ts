@@ -15,7 +15,8 @@ export {
   type HubRole,
   type HubVerifier,
 } from './hub-types.ts'
-export { type AuthConfig, JWT_ALGORITHM_SETTINGS } from './jwt.ts'
+export { type AuthConfig, JWT_ALGORITHM_SETTINGS, loadMintDefaults } from './jwt.ts'
+export { durationMs } from './kinds.ts'
 export type { OperationsConfig } from './operations.ts'
 export type { PubsubConfig } from './pubsub.ts'
 export type { QueueConfig } from './queue.ts'

@@ -126,3 +126,11 @@ export function readAuth(env: Environment, problems: string[]): AuthConfig {
   problems.push(...(auth.enabled ? found : found.filter((line) => !line.startsWith(`${name}:`))))
   return auth
 }
+
+/**
+ * The settings that a minted role token has to agree with: claim names, role values, issuer, audience, secret. Key
+ * material may be missing and auth may be off, because who mints is not who verifies.
+ */
+export function loadMintDefaults(env: Environment = process.env): AuthConfig {
+  return readSection({ ...env, [JWT_VARIABLES.enabled.name]: 'false' }, JWT_VARIABLES, [])
+}

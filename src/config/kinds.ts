@@ -48,7 +48,8 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 /** setTimeout fires at once beyond 2^31-1 ms; a year is more than any setting here needs. */
 const MAX_DURATION_MS = 366 * 24 * UNIT_MS.h
 
-function durationMs(value: string): number {
+/** Reads a length of time in ms, as {@link duration} does; NaN for text of another form. */
+export function durationMs(value: string): number {
   if (/^[0-9]+$/.test(value)) return Number(value) * UNIT_MS.s
   const parts = [...value.matchAll(/([0-9]+)(ms|s|m|h)/gy)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== value) return Number.NaN

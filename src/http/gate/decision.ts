@@ -3,7 +3,7 @@ import type { AuthConfig } from '../../config/index.ts'
 import { authorizationValues, bearerToken } from './credential.ts'
 import { EMPTY_IDENTITY, type Identity } from './identity.ts'
 import { type RefusalReason, reasonOf } from './refusals.ts'
-import { type Trace, traced } from './trace.ts'
+import type { Trace } from './trace.ts'
 import type { TokenVerifier, VerifiedToken } from './verifier.ts'
 
 /** What the gate looks at: nothing else of a request decides. */
@@ -103,17 +103,12 @@ export class Gate {
     trace?: Trace,
   ): Decision | Promise<Decision> {
     try {
-      const values = authorizationValues(request.rawHeaders)
-      const token = traced(
-        trace,
-        'credential',
-        () => bearerToken(values),
-        `${values.length} Authorization header(s)`,
-      )
+      const token = bearerToken(authorizationValues(request.rawHeaders))
       if (token === undefined) {
         trace?.({ name: 'credential', verdict: 'fail', detail: 'there is none' })
         return { outcome: 'refused', reason: 'credential_missing', level }
       }
+      trace?.({ name: 'credential', verdict: 'pass', detail: 'one Authorization header' })
       const verified = this.#verifier.verify(token, trace)
       if (!(verified instanceof Promise)) return decideByRole(verified, levels, trace)
       return verified.then(

@@ -157,7 +157,7 @@ export class TokenVerifier {
   }
 
   #checkTimes(claims: Claims, trace?: Trace): TokenTimes {
-    const times = traced(trace, 'times', () => readTimes(claims), 'numbers or absent')
+    const times = traced(trace, 'dates', () => readTimes(claims), 'numbers or absent')
     const nowS = this.#nowS()
     for (const name of TIME_CLAIMS) {
       const value = times[name]
