@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { operation } from '../../http/operation.ts'
+import { nameField } from '../names.ts'
+import { fails } from './values.ts'
+
+/** Whole seconds, milliseconds or counts; fractions are cut off. Beyond this no store keeps a number exactly. */
+const whole = z
+  .number()
+  .transform(Math.trunc)
+  .pipe(z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER))
+const wholeOption = whole.nullish()
+const flagOption = z.boolean().nullish()
+
+/** The options of a queue as a request gives them; null means "back to the default". Section 5.1. */
+export const queueOptionFields = {
+  leaseTime: wholeOption,
+  retryLimit: wholeOption,
+  retryDelay: wholeOption,
+  priority: wholeOption,
+  maxSize: wholeOption,
+  ttl: wholeOption,
+  deadLetterQueue: flagOption,
+  dlqAfterMaxRetries: flagOption,
+  delayedProcessing: wholeOption,
+  windowBuffer: wholeOption,
+  retentionSeconds: wholeOption,
+  completedRetentionSeconds: wholeOption,
+  retentionEnabled: flagOption,
+  encryptionEnabled: flagOption,
+  maxWaitTimeSeconds: wholeOption,
+  dedupWindowSeconds: wholeOption,
+  minPopWaitTime: wholeOption,
+} as const
+
+const wholeNumber = z.number().int()
+
+/** The options of a queue as answers echo them, all of them. */
+export const queueOptions = z.strictObject({
+  leaseTime: wholeNumber,
+  retryLimit: wholeNumber,
+  retryDelay: wholeNumber,
+  priority: wholeNumber,
+  maxSize: wholeNumber,
+  ttl: wholeNumber,
+  deadLetterQueue: z.boolean(),
+  dlqAfterMaxRetries: z.boolean(),
+  delayedProcessing: wholeNumber,
+  windowBuffer: wholeNumber,
+  retentionSeconds: wholeNumber,
+  completedRetentionSeconds: wholeNumber,
+  retentionEnabled: z.boolean(),
+  encryptionEnabled: z.boolean(),
+  maxWaitTimeSeconds: wholeNumber,
+  dedupWindowSeconds: wholeNumber,
+  minPopWaitTime: wholeNumber,
+})
+
+/** POST /api/v1/configure. Section 5.1. */
+export const configure = operation({
+  method: 'POST',
+  path: '/api/v1/configure',
+  body: z.object({
+    queue: nameField,
+    namespace: nameField.nullish(),
+    task: nameField.nullish(),
+    mode: z.enum(['merge', 'replace']).optional(),
+    options: z.object(queueOptionFields).nullish(),
+    ...queueOptionFields,
+  }),
+  answers: {
+    200: {
+      about: 'The queue exists with these options.',
+      json: z.strictObject({
+        configured: z.literal(true),
+        queueId: z.string(),
+        partitionId: z.string(),
+        queue: z.string(),
+        namespace: z.string(),
+        task: z.string(),
+        options: queueOptions,
+      }),
+    },
+    400: fails('`queue` is missing, or a member has the wrong type.'),
+  },
+})
