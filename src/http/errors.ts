@@ -45,3 +45,48 @@ export class HttpError extends Error {
     this.extra = code === 'no_such_route' ? { code, ...extra } : extra
   }
 }
+
+/** What the answer to an error is. */
+export interface Face {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterS?: number
+}
+
+/** An error of another floor that knows its status; its message is a text of ours. */
+interface Faced extends Error {
+  readonly code: string
+  readonly status: number
+  readonly retryAfterS?: unknown
+}
+
+function isFaced(error: unknown): error is Faced {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'status' in error &&
+    typeof error.status === 'number'
+  )
+}
+
+/** Statuses whose message may be told: the client's mistakes, and "not now". The rest is ours alone. */
+const TOLD = new Set([400, 404, 405, 409, 413, 501, 503])
+
+/**
+ * The answer to any error:
+ * - an error with a code and a status of its own is told as it is, unless it says that we failed;
+ * - a path parameter that cannot be percent-decoded (the router throws a URIError) is the client's mistake;
+ * - undefined for anything else: the answer is a 500 that tells nothing.
+ */
+export function faceOf(error: unknown): Face | undefined {
+  if (error instanceof URIError) return faceOf(new HttpError('malformed_path'))
+  if (!isFaced(error) || !TOLD.has(error.status)) return undefined
+  const extra = error instanceof HttpError ? error.extra : {}
+  return {
+    status: error.status,
+    body: { error: error.message, ...extra },
+    ...(typeof error.retryAfterS === 'number' && { retryAfterS: error.retryAfterS }),
+  }
+}

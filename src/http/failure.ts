@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Logger } from 'pino'
 import { answerJson } from './answer.ts'
-import { HttpError } from './errors.ts'
+import { faceOf, HttpError } from './errors.ts'
 
 /** Answers what no route took. Queue API page, section 1.3. */
 export const noSuchRoute: RequestHandler = (_req, _res, next) => {
@@ -23,8 +23,7 @@ export const notImplemented: RequestHandler = (_req, _res, next) => {
 
 /**
  * The one place where an error becomes an answer:
- * - an `HttpError` has its status and text;
- * - a path parameter that cannot be percent-decoded (the router's own 400) is the client's mistake;
+ * - one with a face has its status and text (see `faceOf`);
  * - anything else is ours: a 500 with a constant text, and the error in the log, never in the answer;
  * - once headers are out nothing can be said any more, so the connection is cut.
  */
@@ -35,12 +34,9 @@ export function answerErrors(log: Logger): ErrorRequestHandler {
       req.socket.destroy()
       return
     }
-    const known = error instanceof URIError ? new HttpError('malformed_path') : error
-    if (known instanceof HttpError) {
-      answerJson(res, known.status, { error: known.message, ...known.extra })
-      return
-    }
-    log.error({ err: error, reqId: req.id }, 'request failed')
-    answerJson(res, 500, { error: 'Internal server error' })
+    const face = faceOf(error)
+    if (face === undefined) log.error({ err: error, reqId: req.id }, 'request failed')
+    if (face?.retryAfterS !== undefined) res.setHeader('Retry-After', face.retryAfterS)
+    answerJson(res, face?.status ?? 500, face?.body ?? { error: 'Internal server error' })
   }
 }

@@ -1,10 +1,5 @@
 import type { Router } from 'express'
-
-/** One registered route: its method in capitals (`*` for any) and its pattern as written. */
-export interface RegisteredRoute {
-  readonly method: string
-  readonly path: string
-}
+import type { RegisteredRoute } from '../access/index.ts'
 
 /** The parts of a router layer that are read here. */
 interface Layer {

@@ -90,25 +90,44 @@ export type Subscription =
   | { readonly mode: 'all' | 'new' }
   | { readonly mode: 'timestamp'; readonly fromUs: number }
 
+/** The one text of the 400 that answers a name that breaks the grammar. */
+export const NAME_RULE = `must be text of 1 to ${MAX_NAME_CHARACTERS} characters`
+
 /** A name that breaks the grammar; the answer is 400. */
 export class BadNameError extends Error {
   readonly code = 'bad_name'
   readonly status = 400
   constructor(what: string) {
-    super(`${what} must be text of 1 to ${MAX_NAME_CHARACTERS} characters`)
+    super(`${what} ${NAME_RULE}`)
     this.name = 'BadNameError'
   }
 }
 
 /**
- * The one grammar of queue, partition and group names: any text of 1 to 255 characters without NUL or
- * half a surrogate pair, which no store can keep. Configure and push also take the empty queue name.
+ * Text that every store gives back as it came: no NUL, which PostgreSQL refuses, and no half surrogate pair,
+ * which has no UTF-8 form.
+ */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/**
+ * The one grammar of queue, partition and group names: any storable text of up to 255 characters, so that
+ * whatever can be created can be named in a path and be fetched and deleted. Empty passes here.
+ */
+export function isName(name: string): boolean {
+  const fits =
+    name.length <= MAX_NAME_CHARACTERS ||
+    (name.length <= 2 * MAX_NAME_CHARACTERS && [...name].length <= MAX_NAME_CHARACTERS)
+  return fits && isStorableText(name)
+}
+
+/**
+ * Checks a name; configure and push also take the empty queue name.
  * @throws BadNameError
  */
 export function checkName(what: string, name: string, emptyToo = false): string {
-  const fits = name.length <= MAX_NAME_CHARACTERS || [...name].length <= MAX_NAME_CHARACTERS
-  const storable = name.isWellFormed() && !name.includes('\0')
-  if (!fits || !storable || (name === '' && !emptyToo)) throw new BadNameError(what)
+  if (!isName(name) || (name === '' && !emptyToo)) throw new BadNameError(what)
   return name
 }
 

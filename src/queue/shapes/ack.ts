@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
-import { nameField, textField } from '../names.ts'
+import { nameField, textField } from './fields.ts'
 import { count, fails, json } from './values.ts'
 
 /** The text kept for a dead letter; a client that sends an object means its JSON. */

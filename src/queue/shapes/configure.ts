@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
-import { nameField } from '../names.ts'
+import { nameField } from './fields.ts'
 import { fails } from './values.ts'
 
-/** Whole seconds, milliseconds or counts; fractions are cut off. Beyond this no store keeps a number exactly. */
-const whole = z
-  .number()
-  .transform(Math.trunc)
-  .pipe(z.number().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER))
+/** Seconds up to this many are still exact in microseconds, the unit of the store. */
+const MAX_WHOLE = 2_147_483_647
+
+/** Whole seconds, milliseconds or counts; fractions are cut off. */
+const whole = z.number().transform(Math.trunc).pipe(z.number().min(-MAX_WHOLE).max(MAX_WHOLE))
 const wholeOption = whole.nullish()
 const flagOption = z.boolean().nullish()
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
 import { integerParam, textParam, timeParam } from '../../http/query.ts'
-import { nameField } from '../names.ts'
+import { nameField } from './fields.ts'
 import { count, fails, json, pagination, time } from './values.ts'
 
 const DEFAULT_PAGE = 100

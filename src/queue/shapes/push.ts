@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
-import { nameField, textField } from '../names.ts'
+import { nameField, textField } from './fields.ts'
 import { count, fails, json } from './values.ts'
 
 /** Only used when the push creates the queue; of a wrong type they count as absent. */

@@ -1,17 +1,26 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
-import { nameField, textField } from '../names.ts'
 import { ackItem } from './ack.ts'
+import { nameField, textField } from './fields.ts'
 import { pushItem } from './push.ts'
-import { count } from './values.ts'
+import { count, json } from './values.ts'
 
-/** A push: either `items`, or one item written flat. Section 6.4. */
-const pushOperation = z.union([
-  z.object({ type: z.literal('push'), items: z.array(pushItem) }),
-  pushItem.extend({ type: z.literal('push') }),
-])
+/** A push of several items. Section 6.4. */
+export const pushOperation = z.object({ type: z.literal('push'), items: z.array(pushItem) })
 
-const ackOperation = ackItem.extend({ type: z.literal('ack'), consumerGroup: nameField.nullish() })
+/** A push of one item, written flat: the older form. */
+export const flatPushOperation = pushItem.extend({ type: z.literal('push') })
+
+/** An acknowledgement inside a transaction; it names its own group. */
+export const ackOperation = ackItem.extend({
+  type: z.literal('ack'),
+  consumerGroup: nameField.nullish(),
+})
+
+const requiredLeases = z.array(textField).nullish()
+
+/** The body before its operations are read one by one, so that a refusal names the one that is wrong. */
+export const transactionFrame = z.object({ operations: z.array(json).min(1), requiredLeases })
 
 const numbered = { index: count, success: z.literal(true), transactionId: z.string() } as const
 
@@ -43,8 +52,8 @@ export const transaction = operation({
   method: 'POST',
   path: '/api/v1/transaction',
   body: z.object({
-    operations: z.array(z.union([pushOperation, ackOperation])).min(1),
-    requiredLeases: z.array(textField).nullish(),
+    operations: z.array(z.union([pushOperation, flatPushOperation, ackOperation])).min(1),
+    requiredLeases,
   }),
   answers: {
     200: {

@@ -1,0 +1,56 @@
+import express, { type Router } from 'express'
+import { ackRoutes } from './ack.ts'
+import { configureRoutes } from './configure.ts'
+import { dlqRoutes, replayRoutes } from './dlq.ts'
+import { groupChangeRoutes, groupListRoutes } from './groups.ts'
+import { healthRoutes } from './health.ts'
+import { identityRoutes } from './identity.ts'
+import { leaseRoutes } from './lease.ts'
+import { metricsRoutes } from './metrics.ts'
+import { overviewRoutes } from './overview.ts'
+import type { QueueRouteParts } from './parts.ts'
+import { pendingRoutes } from './pending.ts'
+import { popRoutes } from './pop.ts'
+import { pushRoutes } from './push.ts'
+import { partitionRoutes, queueRemovalRoutes, queueRoutes } from './resources.ts'
+import { seekRoutes } from './seek.ts'
+import { statusRoutes } from './status.ts'
+import { systemRoutes } from './system.ts'
+import { transactionRoutes } from './transaction.ts'
+
+export type { QueueRouteParts } from './parts.ts'
+
+/**
+ * Every resource of the queue in the order in which paths are tried. The hot ones come first, because a router
+ * looks at each pattern in turn; `lagging` stands before `:group`.
+ */
+const RESOURCES: readonly ((router: Router, parts: QueueRouteParts) => void)[] = [
+  pushRoutes,
+  ackRoutes,
+  popRoutes,
+  transactionRoutes,
+  leaseRoutes,
+  configureRoutes,
+  groupListRoutes,
+  groupChangeRoutes,
+  seekRoutes,
+  dlqRoutes,
+  replayRoutes,
+  queueRoutes,
+  queueRemovalRoutes,
+  partitionRoutes,
+  overviewRoutes,
+  healthRoutes,
+  statusRoutes,
+  metricsRoutes,
+  systemRoutes,
+  identityRoutes,
+  pendingRoutes,
+]
+
+/** The queue's routes on one router, to be mounted at the root behind the gate. */
+export function queueRouter(parts: QueueRouteParts): Router {
+  const router = express.Router({ caseSensitive: true, strict: true })
+  for (const register of RESOURCES) register(router, parts)
+  return router
+}

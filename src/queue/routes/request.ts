@@ -1,0 +1,89 @@
+import type { Request, Response } from 'express'
+import type { z } from 'zod'
+import { HttpError, readJson } from '../../http/index.ts'
+import { QUEUE_MODE } from '../model.ts'
+
+const TYPE_WORDS = new Map([
+  ['string', 'text'],
+  ['number', 'a number'],
+  ['boolean', 'true or false'],
+  ['array', 'an array'],
+  ['object', 'a JSON object'],
+])
+
+function placeOf(path: readonly PropertyKey[], root: string): string {
+  const steps = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+  return `${root}${steps.join('')}`.replace(/^\./, '')
+}
+
+/**
+ * What is wrong with a body, in one sentence that names the place by our own member names. Values that the
+ * client sent are not repeated.
+ */
+function problemOf(error: z.ZodError, value: unknown, root: string): string {
+  const issue = error.issues[0]
+  if (issue === undefined) return 'Invalid request'
+  const place = placeOf(issue.path, root) || 'the body'
+  if (issue.code === 'custom') return `${place} ${issue.message}`
+  if (issue.code !== 'invalid_type') return `${place}: ${issue.message}`
+  const found = issue.path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : inner),
+    value,
+  )
+  if (found === undefined) return `${place} is required`
+  return `${place} must be ${TYPE_WORDS.get(issue.expected) ?? issue.expected}`
+}
+
+/**
+ * Checks an outside value against a schema. `root` names the value inside a larger body.
+ * @throws HttpError 400 that names the first wrong place
+ */
+export function checked<S extends z.ZodType>(schema: S, value: unknown, root = ''): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new HttpError('invalid_request', problemOf(result.error, value, root))
+}
+
+/**
+ * Reads the JSON body of a request and checks it.
+ * @throws HttpError 400 or 413
+ */
+export async function bodyOf<S extends z.ZodType>(
+  schema: S,
+  req: Request,
+  res: Response,
+  maxBytes: number,
+): Promise<z.output<S>> {
+  return checked(schema, await readJson(req, res, maxBytes))
+}
+
+/** The same for a route that may be called without a body: none counts as `{}`. */
+export async function optionalBodyOf<S extends z.ZodType>(
+  schema: S,
+  req: Request,
+  res: Response,
+  maxBytes: number,
+): Promise<z.output<S>> {
+  return checked(schema, (await readJson(req, res, maxBytes)) ?? {})
+}
+
+/** Checks the query of a request; its schemas give every unreadable parameter its default. */
+export function queryOf<S extends z.ZodType>(schema: S, req: Request): z.output<S> {
+  return checked(schema, req.query)
+}
+
+/** One path parameter; the pattern of the route guarantees it. */
+export function pathParam(req: Request, name: string): string {
+  const value = req.params[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** The producer that a message is stamped with: the token's `sub` and nothing else. Seed: "Claim validation". */
+export function producerOf(req: Request): string | null {
+  return req.auth?.sub || null
+}
+
+/** The group that a request means: none given is queue mode. Queue API 3.3. */
+export function groupOf(name: string | null | undefined): string {
+  return name ? name : QUEUE_MODE
+}
