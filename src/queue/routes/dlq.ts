@@ -55,6 +55,11 @@ function answerReplay(res: Response, result: Exclude<ReplayResult, { result: 'go
   })
 }
 
+const refusals = {
+  unknown: () => new HttpError('not_found', 'Message not found'),
+  not_next: () => new HttpError('conflict', 'The message is not the next one of that group'),
+} as const
+
 /** Listing and clearing. Queue API 8.1 and 8.2. */
 export function dlqRoutes(router: Router, { engine }: QueueRouteParts): void {
   router.get(listDeadLetters.path, async (req, res) => {
@@ -120,10 +125,7 @@ export function replayRoutes(router: Router, { engine, maxBodyBytes }: QueueRout
       consumerGroup,
       body.error ?? null,
     )
-    if (moved.result === 'unknown') throw new HttpError('not_found', 'Message not found')
-    if (moved.result === 'not_next') {
-      throw new HttpError('conflict', 'The message is not the next one of that group')
-    }
+    if (moved.result !== 'moved') throw refusals[moved.result]()
     const { dlqId } = moved
     answerJson(res, 200, { success: true, partitionId, transactionId, consumerGroup, dlqId })
   })

@@ -1,8 +1,10 @@
-import type { ParsedUrlQuery } from 'node:querystring'
 import type { PopRequest } from '../engine/index.ts'
 import { checkName } from '../model.ts'
 import type { PopScope } from '../store.ts'
 import { groupOf } from './request.ts'
+
+/** A parsed query: text, or an array of texts where a name stands twice. */
+type Query = Readonly<Record<string, unknown>>
 
 /** What a request that names none gets. */
 export interface PopDefaults {
@@ -20,19 +22,20 @@ const MAX_LEASE_S = 31_536_000
 const WHOLE_NUMBER = /^[+-]?[0-9]{1,15}$/
 
 /** A parameter's text; the first one counts when it is given twice. */
-function textOf(query: ParsedUrlQuery, name: string): string {
+function textOf(query: Query, name: string): string {
   const value = query[name]
-  return (typeof value === 'string' ? value : value?.[0]) ?? ''
+  const first: unknown = Array.isArray(value) ? value[0] : value
+  return typeof first === 'string' ? first : ''
 }
 
 /** Queue API 1.4: not parseable or missing is the default, never an error. */
-function numberOf(query: ParsedUrlQuery, name: string, fallback: number): number {
+function numberOf(query: Query, name: string, fallback: number): number {
   const text = textOf(query, name)
   return WHOLE_NUMBER.test(text) ? Number(text) : fallback
 }
 
 /** Queue API 1.4: `true` or `1`, all else false. */
-function flagOf(query: ParsedUrlQuery, name: string): boolean {
+function flagOf(query: Query, name: string): boolean {
   const text = textOf(query, name)
   return text === 'true' || text === '1'
 }
@@ -45,11 +48,7 @@ function between(value: number, min: number, max: number): number {
  * Reads the query of a pop. Queue API 5.3.
  * @throws BadNameError for a group that is no name
  */
-export function popRequestOf(
-  query: ParsedUrlQuery,
-  scope: PopScope,
-  defaults: PopDefaults,
-): PopRequest {
+export function popRequestOf(query: Query, scope: PopScope, defaults: PopDefaults): PopRequest {
   const waitMs = between(numberOf(query, 'timeout', defaults.defaultTimeoutMs), 0, MAX_WAIT_MS)
   const leaseSeconds = between(numberOf(query, 'leaseSeconds', 0), 0, MAX_LEASE_S)
   return {
@@ -66,7 +65,7 @@ export function popRequestOf(
 }
 
 /** The queues that a pop without a queue means; null when the request names neither namespace nor task. */
-export function labelScopeOf(query: ParsedUrlQuery): PopScope | null {
+export function labelScopeOf(query: Query): PopScope | null {
   const namespace = textOf(query, 'namespace') || null
   const task = textOf(query, 'task') || null
   return namespace === null && task === null ? null : { namespace, task }

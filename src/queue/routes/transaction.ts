@@ -66,21 +66,22 @@ function answerOf({ id, success, error, results }: TransactionReply) {
   return { transactionId: id, success, results: results.map(resultOf) }
 }
 
+/** What the refusal of a malformed transaction says; rethrows what is no mistake of its sender. */
+function refusalOf(error: unknown) {
+  const face = faceOf(error)
+  if (face?.status !== 400) throw error
+  return { transactionId: uuidv7(), success: false, ...face.body, results: [] }
+}
+
 /** POST /api/v1/transaction: a failure is 200 with `success: false`, which no client repeats. Queue API 6.4. */
 export function transactionRoutes(router: Router, parts: QueueRouteParts): void {
   router.post(transaction.path, async (req, res) => {
-    const request = await requestOf(req, res, parts.maxBodyBytes).catch((error: unknown) => {
-      const face = faceOf(error)
-      if (face?.status !== 400) throw error
-      return face.body
-    })
-    if (!('operations' in request)) {
-      const refusal = { transactionId: uuidv7(), success: false, ...request, results: [] }
-      answerJson(res, 400, refusal)
-      return
+    try {
+      const { operations, requiredLeases } = await requestOf(req, res, parts.maxBodyBytes)
+      const reply = await parts.engine.transaction(operations, requiredLeases, producerOf(req))
+      answerJson(res, 200, answerOf(reply))
+    } catch (error) {
+      answerJson(res, 400, refusalOf(error))
     }
-    const { operations, requiredLeases } = request
-    const reply = await parts.engine.transaction(operations, requiredLeases, producerOf(req))
-    answerJson(res, 200, answerOf(reply))
   })
 }
