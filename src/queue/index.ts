@@ -1,0 +1,2 @@
+export * from './engine/index.ts'
+export { type QueueRouteParts, queueRouter } from './routes/index.ts'
