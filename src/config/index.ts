@@ -26,7 +26,7 @@ export {
   KID_PATTERN,
   parsePrivateJwk,
   SIGNING_ALGS,
-  type SigningKey,
+  type MintingKey,
   type SigningKeyKind,
   signingJwkSchema,
   signingKeyKind,

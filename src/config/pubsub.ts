@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { flag, httpUrl, integer, text } from './kinds.ts'
-import { parsePrivateJwk, SIGNING_ALGS, type SigningKey } from './signing-jwk.ts'
+import { parsePrivateJwk, SIGNING_ALGS, type MintingKey } from './signing-jwk.ts'
 import { type Kind, type Settings, secret, variable } from './variable.ts'
 
 const MINUTE_S = 60
 const DAY_S = 86_400
 
-const privateJwk: Kind<SigningKey | undefined> = {
+const privateJwk: Kind<MintingKey | undefined> = {
   schema: z.string().transform((value, context) => {
     const key = parsePrivateJwk(value)
     if (key) return key

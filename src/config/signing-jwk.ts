@@ -76,14 +76,15 @@ export function signingKeyKind(jwk: SigningJwkHead): SigningKeyKind | undefined 
   )
 }
 
-/** True when a key may sign or verify here; anything but a short RSA modulus passes. */
+/** True when a key may sign or verify here; an RSA exponent of 1 would let anyone forge. */
 export function isStrongEnough(key: KeyObject): boolean {
-  const bits = key.asymmetricKeyDetails?.modulusLength
-  return bits === undefined || bits >= MIN_RSA_BITS
+  if (key.asymmetricKeyType !== 'rsa') return true
+  const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {}
+  return modulusLength >= MIN_RSA_BITS && publicExponent >= 3n
 }
 
 /** The private key that mints path-prefix tokens; `key` never prints its material. */
-export interface SigningKey {
+export interface MintingKey {
   readonly kid: string
   readonly alg: string
   readonly key: KeyObject
@@ -107,7 +108,7 @@ function keyMembers(jwk: SigningJwkHead, kind: SigningKeyKind): Record<string, s
   return members
 }
 
-function importPrivateJwk(jwk: SigningJwkHead): SigningKey | undefined {
+function importPrivateJwk(jwk: SigningJwkHead): MintingKey | undefined {
   const kind = signingKeyKind(jwk)
   const members = kind && keyMembers(jwk, kind)
   if (!members) return undefined
@@ -134,7 +135,7 @@ function jsonOf(text: string): unknown {
  * Reads one asymmetric private JWK with `kid` and `alg`. Undefined for a symmetric or public key, a
  * missing or odd `kid`, an unsupported `alg`, a short RSA key, or halves that do not belong together.
  */
-export function parsePrivateJwk(text: string): SigningKey | undefined {
+export function parsePrivateJwk(text: string): MintingKey | undefined {
   const head = signingJwkSchema.safeParse(jsonOf(text.trim()))
   return head.success ? importPrivateJwk(head.data) : undefined
 }

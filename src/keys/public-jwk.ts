@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import {
   isStrongEnough,
-  type SigningKey,
+  type MintingKey,
   signingJwkSchema,
   signingKeyKind,
 } from '../config/index.ts'
@@ -92,7 +92,7 @@ export function parsePublicJwk(input: unknown): PublicJwk {
 }
 
 /** The public half of the key that mints. It is derived, never copied, so it holds no private member. */
-export function publicHalf(signingKey: SigningKey): PublicJwk {
+export function publicHalf(signingKey: MintingKey): PublicJwk {
   return served(createPublicKey(signingKey.key), signingKey.kid, signingKey.alg)
 }
 
