@@ -24,6 +24,19 @@ export {
   WILDCARD,
 } from './matchers.ts'
 export { isNormalPath, normalPath, pathOf } from './paths.ts'
+export { segmentsOf } from './paths-prefix.ts'
+export {
+  allowsPath,
+  type PathAction,
+  type PrefixClaims,
+  readPrefixClaims,
+} from './paths-prefix-claims.ts'
+export { grantsOfPrefixes } from './paths-prefix-grants.ts'
+export {
+  type PrefixTokenRules,
+  type VerifiedPrefixToken,
+  verifyPrefixToken,
+} from './paths-prefix-token.ts'
 export { checkRoutes, checkRows, type RegisteredRoute } from './route-check.ts'
 export {
   brokerRouteTable,

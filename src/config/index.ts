@@ -24,9 +24,9 @@ export type { ServerConfig } from './server.ts'
 export {
   isStrongEnough,
   KID_PATTERN,
+  type MintingKey,
   parsePrivateJwk,
   SIGNING_ALGS,
-  type MintingKey,
   type SigningKeyKind,
   signingJwkSchema,
   signingKeyKind,

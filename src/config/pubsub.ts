@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { flag, httpUrl, integer, text } from './kinds.ts'
-import { parsePrivateJwk, SIGNING_ALGS, type MintingKey } from './signing-jwk.ts'
+import { type MintingKey, parsePrivateJwk, SIGNING_ALGS } from './signing-jwk.ts'
 import { type Kind, type Settings, secret, variable } from './variable.ts'
 
 const MINUTE_S = 60
@@ -20,7 +20,7 @@ const privateJwk: Kind<MintingKey | undefined> = {
 
 /** Path-prefix tokens. Names, defaults and ranges are those of the seed "Pub/sub tokens". */
 export const PUBSUB_VARIABLES = {
-  signingKey: secret(
+  mintingKey: secret(
     'PUBSUB_JWT_PRIVATE_JWK',
     privateJwk,
     undefined,

@@ -1,4 +1,4 @@
-import type { PublicJwk } from '../keys/public-jwk.ts'
+import type { PublicJwk } from '../keys/index.ts'
 
 /** A row of `pubsub_jwt_public_keys`; times in ms since the epoch. Revocation is soft: the row stays. */
 export interface KeyRow {

@@ -15,10 +15,17 @@ export type FetchErrorCode =
 /** A document that could not be fetched; `message` says why in words, `cause` keeps the network error. */
 export class FetchError extends Error {
   readonly code: FetchErrorCode
-  constructor(code: FetchErrorCode, message: string, options?: ErrorOptions) {
+  /** What the server answered, for the codes `status` and `redirect`. */
+  readonly status: number | undefined
+  constructor(
+    code: FetchErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly status?: number } = {},
+  ) {
     super(message, options)
     this.name = 'FetchError'
     this.code = code
+    this.status = options.status
   }
 }
 
@@ -52,9 +59,11 @@ function statusError(response: IncomingMessage): FetchError | undefined {
   const status = response.statusCode ?? 0
   if (status === 200) return undefined
   if (status >= 300 && status < 400) {
-    return new FetchError('redirect', `the server answered ${status}; redirects are refused`)
+    return new FetchError('redirect', `the server answered ${status}; redirects are refused`, {
+      status,
+    })
   }
-  return new FetchError('status', `the server answered ${status}`)
+  return new FetchError('status', `the server answered ${status}`, { status })
 }
 
 async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {

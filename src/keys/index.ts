@@ -1,5 +1,6 @@
 export { FetchError, type FetchErrorCode, type FetchLimits, fetchJson } from './fetch-json.ts'
 export { type KeySet, readJwk, readJwkSet } from './jwk.ts'
+export { JwkDirectory, type JwkDirectoryOptions } from './jwk-directory.ts'
 export { type JwksOptions, JwksSource, MAX_KEY_SET_BYTES, ON_DEMAND_INTERVAL_MS } from './jwks.ts'
 export {
   fits,
@@ -14,5 +15,13 @@ export {
 export { type Log, NO_LOG } from './log.ts'
 export { cleanPem, holdsPrivateKey, readPublicPem } from './pem.ts'
 export { readPrivateJwk, readPrivatePem, readSecret, type SigningKey } from './private.ts'
+export {
+  type PublicJwk,
+  PublicJwkError,
+  type PublicJwkFault,
+  parsePublicJwk,
+  publicHalf,
+  verificationKeyOf,
+} from './public-jwk.ts'
 export { chooseKeys, type KeyChoice } from './select.ts'
 export { failingSource, fixedSource, pemSource, secretSource } from './static.ts'

@@ -5,6 +5,7 @@ import {
   signingJwkSchema,
   signingKeyKind,
 } from '../config/index.ts'
+import { kindOf, type VerificationKey } from './key.ts'
 
 /**
  * A public JWK as it is served (token issuing, 1.8): `kty`, the kind's public members, `kid`, `alg`,
@@ -92,13 +93,19 @@ export function parsePublicJwk(input: unknown): PublicJwk {
 }
 
 /** The public half of the key that mints. It is derived, never copied, so it holds no private member. */
-export function publicHalf(signingKey: MintingKey): PublicJwk {
-  return served(createPublicKey(signingKey.key), signingKey.kid, signingKey.alg)
+export function publicHalf(mintingKey: MintingKey): PublicJwk {
+  return served(createPublicKey(mintingKey.key), mintingKey.kid, mintingKey.alg)
 }
 
-/** The key object of a served JWK; the input was checked by `parsePublicJwk`. */
-export function publicKeyOf(jwk: PublicJwk): KeyObject {
+/**
+ * The verification key of a served JWK.
+ * @throws PublicJwkError for members that make no key, which `parsePublicJwk` never lets through
+ */
+export function verificationKeyOf(jwk: PublicJwk): VerificationKey {
   const { kty, crv, x, y, n, e } = jwk
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, v]) => v !== undefined)
-  return createPublicKey({ key: Object.fromEntries(members), format: 'jwk' })
+  const key = importKey(Object.fromEntries(members))
+  const kind = kindOf(key)
+  if (kind === undefined) throw new PublicJwkError('broken_key')
+  return { kind, key, kid: jwk.kid, alg: jwk.alg }
 }

@@ -4,7 +4,7 @@ import { ConfigError, loadConfig } from '../../src/config/index.ts'
 import { ecKey, edKey, type Jwk, rsaKey } from '../support/keys.ts'
 
 const load = (env: Record<string, string>) => loadConfig(env).pubsub
-const loadKey = (jwk: Jwk) => load({ PUBSUB_JWT_PRIVATE_JWK: JSON.stringify(jwk) }).signingKey
+const loadKey = (jwk: Jwk) => load({ PUBSUB_JWT_PRIVATE_JWK: JSON.stringify(jwk) }).mintingKey
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -31,12 +31,12 @@ describe('PUBSUB_JWT_PRIVATE_JWK', () => {
     const json = JSON.stringify(key.privateJwk({ alg }))
     const encoded = Buffer.from(json).toString('base64url')
     for (const text of [json, ` ${json}\n`, encoded]) {
-      expect(load({ PUBSUB_JWT_PRIVATE_JWK: text }).signingKey).toMatchObject({ kid: key.kid, alg })
+      expect(load({ PUBSUB_JWT_PRIVATE_JWK: text }).mintingKey).toMatchObject({ kid: key.kid, alg })
     }
   })
 
   it('is optional', () => {
-    expect(load({}).signingKey).toBeUndefined()
+    expect(load({}).mintingKey).toBeUndefined()
   })
 
   const strangerHalf = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey

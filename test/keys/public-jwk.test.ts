@@ -5,7 +5,7 @@ import {
   PublicJwkError,
   parsePublicJwk,
   publicHalf,
-  publicKeyOf,
+  verificationKeyOf,
 } from '../../src/keys/public-jwk.ts'
 import { ecKey, edKey, type Jwk, type KeyFixture, rsaKey } from '../support/keys.ts'
 
@@ -31,14 +31,14 @@ describe('served public JWK', () => {
     const jwk = parsePublicJwk(key.jwk({ alg, x5c: ['x'], ext: true, key_ops: ['verify'] }))
     expect(Object.keys(jwk).sort()).toEqual(['alg', ...own, 'key_ops', 'kid', 'kty', 'use'].sort())
     expect(jwk).toMatchObject({ alg, kid: key.kid, use: 'sig', key_ops: ['verify'] })
-    expect(publicKeyOf(jwk).equals(key.publicKey)).toBe(true)
+    expect(verificationKeyOf(jwk).key.equals(key.publicKey)).toBe(true)
   })
 
   it.each(KINDS)('the public half of an %s key is read by @moq/token', (alg, key) => {
     const text = JSON.stringify(key.privateJwk({ alg, key_ops: ['sign', 'verify'] }))
-    const signingKey = parsePrivateJwk(text)
-    expect(signingKey).toBeDefined()
-    const half = publicHalf(signingKey!)
+    const mintingKey = parsePrivateJwk(text)
+    expect(mintingKey).toBeDefined()
+    const half = publicHalf(mintingKey!)
     expect(loadPublic(JSON.stringify(half))).toMatchObject({ kid: key.kid, alg })
     expect(half).toEqual(parsePublicJwk(key.jwk({ alg })))
     expect(load(text)).toMatchObject({ alg })

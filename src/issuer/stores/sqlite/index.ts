@@ -1,5 +1,10 @@
-import { type CommitOutcome, GroupCommit, type ModuleSpec, type SqliteHost } from '../../../storage/index.ts'
-import { siblingUrl } from '../../../storage/index.ts'
+import {
+  type CommitOutcome,
+  GroupCommit,
+  type ModuleSpec,
+  type SqliteHost,
+  siblingUrl,
+} from '../../../storage/index.ts'
 import type { IssuerStore } from '../../store.ts'
 import { ISSUER_MODULE, type ReadName, type StoreCall, type WriteName } from './calls.ts'
 

@@ -33,4 +33,3 @@ export function issuerReads(db: DatabaseSync): IssuerReads {
     },
   }
 }
-

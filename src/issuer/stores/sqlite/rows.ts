@@ -28,4 +28,3 @@ export const deviceRow = (row: Row): DeviceRow => ({
   name: String(row['name']),
   createdAtMs: Number(row['created_at']),
 })
-

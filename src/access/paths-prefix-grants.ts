@@ -1,0 +1,23 @@
+import type { Action, Grants } from './grants.ts'
+import { allowsPath, type PathAction, type PrefixClaims } from './paths-prefix-claims.ts'
+
+/** The hub's actions in the words of path-prefix tokens. */
+const PATH_ACTIONS: Readonly<Record<Action, PathAction>> = { publish: 'put', subscribe: 'get' }
+
+/**
+ * Path-prefix claims as grants of the event hub (token issuing, 1.7): each topic is read as a path, `put`
+ * publishes and `get` subscribes. Such a token has no payload and no details.
+ */
+export function grantsOfPrefixes(claims: PrefixClaims): Grants {
+  const allows = (action: Action, topic: string): boolean =>
+    allowsPath(claims, PATH_ACTIONS[action], topic)
+  return Object.freeze({
+    details: [],
+    allows,
+    allowsEvery: (action: Action, topics: readonly string[]) =>
+      topics.length > 0 && topics.every((topic) => allows(action, topic)),
+    allowsAny: (action: Action, topics: readonly string[]) =>
+      topics.some((topic) => allows(action, topic)),
+    payloadFor: () => undefined,
+  })
+}
