@@ -120,10 +120,12 @@ function checkKeyMaterial(auth: AuthConfig, problems: string[]): void {
 export function readAuth(env: Environment, problems: string[]): AuthConfig {
   const found: string[] = []
   const auth = readSection(env, JWT_VARIABLES, found)
-  const { name } = JWT_VARIABLES.algorithm
-  const algorithmFault = found.some((line) => line.startsWith(`${name}:`))
-  if (!algorithmFault) checkKeyMaterial(auth, found)
-  problems.push(...(auth.enabled ? found : found.filter((line) => !line.startsWith(`${name}:`))))
+  const isAbout = (row: { name: string }) => (line: string) => line.startsWith(`${row.name}:`)
+  const wrongAlgorithm = found.some(isAbout(JWT_VARIABLES.algorithm))
+  if (!wrongAlgorithm) checkKeyMaterial(auth, found)
+  const off = !auth.enabled && !found.some(isAbout(JWT_VARIABLES.enabled))
+  const ignored = isAbout(JWT_VARIABLES.algorithm)
+  problems.push(...(off ? found.filter((line) => !ignored(line)) : found))
   return auth
 }
 

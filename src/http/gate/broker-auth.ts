@@ -32,7 +32,7 @@ export interface BrokerAuthOptions {
   readonly rules?: RouteTableInput
   /** One level for every path, instead of rules. */
   readonly level?: Level
-  /** The path at which it is mounted, such as `/broker`; rules speak of what comes after it. */
+  /** The path at which it is mounted, such as `/queue`; rules and skip entries speak of what comes after it. */
   readonly basePath?: string
   /** Time in ms since 1970. */
   readonly clock?: { now(): number }
@@ -48,6 +48,13 @@ export interface BrokerAuth extends RequestHandler {
   readonly ready: Promise<void>
   /** Stops refreshes and running fetches. */
   close(): void
+}
+
+/** A path that no mount can equal would turn every request into a 500. */
+function checkBasePath(basePath: string): string {
+  if (basePath === '/') return ''
+  if (basePath === '' || /^\/.*[^/]$/.test(basePath)) return basePath
+  throw new TypeError(`basePath is empty or a path such as /queue, not ${JSON.stringify(basePath)}`)
 }
 
 function targetOf({ rules, level }: BrokerAuthOptions): RouteTable | Level {
@@ -99,12 +106,12 @@ function answerRefusal(res: Response, reason: keyof typeof REFUSALS): void {
  * The auth middleware of seed "Broker authentication" for any Express app. It looks at the method, the path and the
  * `Authorization` header alone, never at a body, and puts who it is into `req.auth`. With a key set it starts the
  * pre-fetch and the background refresh itself.
- * @throws TypeError for rules together with level; RouteTableError for rules that cannot be used
+ * @throws TypeError for rules together with level or a basePath of a wrong form; RouteTableError for rules that cannot be used
  */
 export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}): BrokerAuth {
   const { clock = Date, onDecision, logger } = options
   const log = logger === false ? NO_LOG : (logger ?? pino({ name: 'hivegate', base: null }))
-  const basePath = (options.basePath ?? '').replace(/\/+$/, '')
+  const basePath = checkBasePath(options.basePath ?? '')
   const target = targetOf(options)
   logBoot(config, log)
   const keys = roleKeys(config, log, clock)
