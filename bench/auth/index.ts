@@ -1,0 +1,142 @@
+import { createPublicKey } from 'node:crypto'
+import { createServer } from 'node:http'
+import { importPKCS8, SignJWT } from 'jose'
+import { startServer } from '../harness/child.ts'
+import { requestsPerSecond } from '../harness/load.ts'
+import { machine, printTable, printVerdicts, type Verdict } from '../harness/report.ts'
+import { alternate } from '../harness/stats.ts'
+import { addedMicroseconds } from './added-time.ts'
+import { type Material, makeMaterial, rsaPair } from './material.ts'
+import {
+  type Algorithm,
+  AUDIENCE,
+  ISSUER,
+  MIDDLEWARE_NAMES,
+  type MiddlewareName,
+} from './middlewares.ts'
+
+const ROUNDS = 5
+const SECONDS = 2
+const CONNECTIONS = 64
+const UNCACHED_PEERS = ['express-jwt', 'express-oauth2-jwt-bearer', 'fast-jwt'] as const
+
+/** A key set server for the peer that takes RSA keys in no other way. */
+async function serveKeySet(publicPem: string): Promise<{ url: string; close(): void }> {
+  const jwk = createPublicKey(publicPem).export({ format: 'jwk' })
+  const body = JSON.stringify({ keys: [{ ...jwk, kid: 'bench', alg: 'RS256', use: 'sig' }] })
+  const server = createServer((_req, res) => {
+    res.setHeader('content-type', 'application/json').end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return { url: `http://127.0.0.1:${address.port}/jwks`, close: () => server.close() }
+}
+
+async function mint(alg: Algorithm, keys: Material): Promise<string> {
+  const key =
+    alg === 'HS256'
+      ? new TextEncoder().encode(keys.secret)
+      : await importPKCS8(keys.privatePem, alg)
+  return new SignJWT({ role: 'read-write', sub: 'bench', roles: ['read-write'] })
+    .setProtectedHeader({ alg, kid: 'bench' })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(key)
+}
+
+async function throughput(alg: Algorithm, token: string) {
+  const servers = new Map(
+    await Promise.all(
+      MIDDLEWARE_NAMES.map(
+        async (name) =>
+          [name, await startServer(new URL('./server.ts', import.meta.url), [name, alg])] as const,
+      ),
+    ),
+  )
+  const requests = [
+    {
+      method: 'GET' as const,
+      path: '/api/v1/status',
+      headers: { authorization: `Bearer ${token}` },
+    },
+  ]
+  const cases = new Map(
+    [...servers].map(([name, { url }]) => [
+      name,
+      () => requestsPerSecond({ url, connections: CONNECTIONS, seconds: SECONDS, requests }),
+    ]),
+  )
+  try {
+    for (const run of cases.values()) await run()
+    return await alternate(cases, ROUNDS)
+  } finally {
+    await Promise.all([...servers.values()].map((server) => server.stop()))
+  }
+}
+
+function verdicts(
+  alg: Algorithm,
+  rates: ReadonlyMap<string, number>,
+  added: ReadonlyMap<string, number>,
+): Verdict[] {
+  const rate = (name: MiddlewareName) => rates.get(name) ?? Number.NaN
+  const cost = (name: MiddlewareName) => added.get(name) ?? Number.NaN
+  const bestPeer = Math.min(...UNCACHED_PEERS.map(cost))
+  return [
+    {
+      what: `${alg}: warm throughput / no auth`,
+      ratio: rate('hivegate warm') / rate('none'),
+      bound: '>=',
+      target: 0.9,
+    },
+    {
+      what: `${alg}: warm added time / best peer without a token cache`,
+      ratio: cost('hivegate warm') / bestPeer,
+      bound: '<=',
+      target: 1 / 3,
+    },
+    {
+      what: `${alg}: cold throughput / express-oauth2-jwt-bearer`,
+      ratio: rate('hivegate cold') / rate('express-oauth2-jwt-bearer'),
+      bound: '>=',
+      target: 1,
+    },
+    {
+      what: `${alg}: cold added time / express-oauth2-jwt-bearer`,
+      ratio: cost('hivegate cold') / cost('express-oauth2-jwt-bearer'),
+      bound: '<=',
+      target: 1,
+    },
+  ]
+}
+
+/** The cost of the auth middleware beside its peers, in one process run. */
+export async function run(): Promise<void> {
+  console.log(`# auth: ${machine()}`)
+  console.log(`${CONNECTIONS} connections, median of ${ROUNDS} alternating runs of ${SECONDS} s`)
+  const pair = rsaPair()
+  const keySet = await serveKeySet(pair.publicPem)
+  const keys = makeMaterial(keySet.url, pair)
+  try {
+    for (const alg of ['HS256', 'RS256'] as const) {
+      const token = await mint(alg, keys)
+      const added = await addedMicroseconds(alg, keys, token)
+      const rates = await throughput(alg, token)
+      printTable(
+        [`${alg}`, 'requests/s', 'of no auth', 'added µs per request'],
+        MIDDLEWARE_NAMES.map((name) => [
+          name,
+          (rates.get(name) ?? Number.NaN).toFixed(0),
+          ((rates.get(name) ?? Number.NaN) / (rates.get('none') ?? Number.NaN)).toFixed(2),
+          (added.get(name) ?? Number.NaN).toFixed(2),
+        ]),
+      )
+      printVerdicts(verdicts(alg, rates, added))
+    }
+  } finally {
+    keySet.close()
+  }
+}

@@ -1,0 +1,78 @@
+import { startBroker } from '../harness/broker.ts'
+import { type Server, startServer } from '../harness/child.ts'
+import { requestsPerSecond } from '../harness/load.ts'
+import { machine, printTable, printVerdicts } from '../harness/report.ts'
+import { alternate } from '../harness/stats.ts'
+import { measureGrowth } from './growth.ts'
+import { fill, popAndAckRequests, pushRequest } from './traffic.ts'
+import { wakeUpMilliseconds } from './wake-up.ts'
+
+const ROUNDS = 5
+const SECONDS = 3
+const CONNECTIONS = 64
+const PARTITIONS = 64
+const BATCH = 100
+/** Enough that the pop runs of all rounds never drain the queue. */
+const STORED_FOR_POPS = 300_000
+
+const run64 = (url: string, requests: Parameters<typeof requestsPerSecond>[0]['requests']) => () =>
+  requestsPerSecond({ url, connections: CONNECTIONS, seconds: SECONDS, requests })
+
+async function sideBySide(broker: Server, bare: Server): Promise<ReadonlyMap<string, number>> {
+  const cases = new Map<string, () => Promise<number>>()
+  for (const [who, { url }] of [['hivegate', broker] as const, ['express', bare] as const]) {
+    cases.set(`${who} push 1`, run64(url, [pushRequest('single', 1, PARTITIONS)]))
+    cases.set(`${who} push ${BATCH}`, run64(url, [pushRequest('batch', BATCH, PARTITIONS)]))
+    cases.set(`${who} pop + ack`, run64(url, popAndAckRequests('pops')))
+  }
+  // One uncounted run each, so that both are compiled and warm.
+  for (const run of cases.values()) await run()
+  return alternate(cases, ROUNDS)
+}
+
+function report(rates: ReadonlyMap<string, number>): void {
+  const rows = ['push 1', `push ${BATCH}`, 'pop + ack'].map((what) => {
+    const [ours, bare] = [rates.get(`hivegate ${what}`), rates.get(`express ${what}`)]
+    return { what, ours: ours ?? Number.NaN, bare: bare ?? Number.NaN }
+  })
+  printTable(
+    ['queue', 'hivegate requests/s (durable)', 'bare Express requests/s', 'ratio'],
+    rows.map(({ what, ours, bare }) => [
+      what,
+      ours.toFixed(0),
+      bare.toFixed(0),
+      (ours / bare).toFixed(2),
+    ]),
+  )
+  const targets = [0.8, 0.2, 0.5]
+  printVerdicts(
+    rows.map(({ what, ours, bare }, row) => ({
+      what: `${what}: hivegate / bare Express`,
+      ratio: ours / bare,
+      bound: '>=',
+      target: targets[row] ?? Number.NaN,
+    })),
+  )
+}
+
+/** Durable pushes, pops and acks against bare Express; growth; long-poll wake-ups. */
+export async function run(): Promise<void> {
+  console.log(`# queue: ${machine()}`)
+  console.log(`${CONNECTIONS} connections, median of ${ROUNDS} alternating runs of ${SECONDS} s`)
+  const [broker, bare] = await Promise.all([
+    startBroker(),
+    startServer(new URL('./baseline.ts', import.meta.url)),
+  ])
+  try {
+    await fill(broker.url, 'pops', STORED_FOR_POPS, PARTITIONS * 4)
+    report(await sideBySide(broker, bare))
+    printVerdicts(await measureGrowth(broker.url))
+    const { p50, p99 } = await wakeUpMilliseconds(broker.url)
+    printTable(
+      ['long-poll wake-up, 100 parked polls', 'p50 ms', 'p99 ms', 'target p99'],
+      [['push sent to message received', p50.toFixed(1), p99.toFixed(1), '< 50']],
+    )
+  } finally {
+    await Promise.all([broker.stop(), bare.stop()])
+  }
+}

@@ -1,0 +1,90 @@
+import type autocannon from 'autocannon'
+
+/** One message body as an application would push it: about 70 bytes. */
+export const PAYLOAD = { order: 1, text: 'a payload of the usual size', tags: ['a', 'b'] }
+
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+/** A push of `count` messages; each request goes to one of `partitions` partitions in turn. */
+export function pushRequest(queue: string, count: number, partitions: number): autocannon.Request {
+  let turn = 0
+  const bodies = Array.from({ length: partitions }, (_, partition) =>
+    JSON.stringify({
+      items: Array.from({ length: count }, () => ({
+        queue,
+        partition: `p${partition}`,
+        payload: PAYLOAD,
+      })),
+    }),
+  )
+  return {
+    method: 'POST',
+    path: '/api/v1/push',
+    headers: JSON_HEADERS,
+    setupRequest: (request) => {
+      turn = (turn + 1) % bodies.length
+      return { ...request, body: bodies[turn] ?? '' }
+    },
+  }
+}
+
+interface Popped {
+  readonly messages: readonly { transactionId: string; partitionId: string; leaseId: string }[]
+}
+
+/** One pop of one message, then the ack of that message. */
+export function popAndAckRequests(queue: string): autocannon.Request[] {
+  return [
+    {
+      method: 'GET',
+      path: `/api/v1/pop/queue/${queue}?batch=1&wait=true&timeout=5000`,
+      onResponse: (status, body, context) => {
+        if (status !== 200) throw new Error(`pop answered ${status}: the queue ran empty`)
+        const [message] = (JSON.parse(body) as Popped).messages
+        Object.assign(context, { ack: JSON.stringify({ ...message, status: 'completed' }) })
+      },
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/ack',
+      headers: JSON_HEADERS,
+      setupRequest: (request, context) => ({ ...request, body: (context as { ack: string }).ack }),
+    },
+  ]
+}
+
+/** A pop that acknowledges at delivery. */
+export function autoAckPopRequest(queue: string): autocannon.Request {
+  return {
+    method: 'GET',
+    path: `/api/v1/pop/queue/${queue}?batch=1&autoAck=true`,
+    onResponse: (status) => {
+      if (status !== 200) throw new Error(`pop answered ${status}: the queue ran empty`)
+    },
+  }
+}
+
+const FILL_BATCH = 1000
+
+/** Pushes `count` messages, spread evenly over `partitions` partitions. */
+export async function fill(
+  url: string,
+  queue: string,
+  count: number,
+  partitions: number,
+): Promise<void> {
+  for (let done = 0; done < count; done += FILL_BATCH) {
+    const items = Array.from({ length: Math.min(FILL_BATCH, count - done) }, (_, index) => ({
+      queue,
+      partition: `p${(done + index) % partitions}`,
+      payload: PAYLOAD,
+    }))
+    const reply = await fetch(`${url}/api/v1/push`, {
+      method: 'POST',
+      headers: JSON_HEADERS,
+      body: JSON.stringify({ items }),
+    })
+    if (reply.status !== 201) throw new Error(`push answered ${reply.status}`)
+    await reply.arrayBuffer()
+  }
+}
