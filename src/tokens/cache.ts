@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** Entries held at most; at the usual 1 KB of token that is some 20 MB of claims. */
+/** Entries held at most by default; at the usual 1 KB of token that is some 20 MB of claims. */
 const MAX_ENTRIES = 10_000
 /** Sum of the lengths of all cached tokens at most, against few but very long ones. */
 const MAX_TOKEN_CHARS = 33_554_432
@@ -11,8 +11,15 @@ const MAX_TOKEN_CHARS = 33_554_432
  * The owner re-checks the clock on each hit and empties it when the keys change.
  */
 export class VerifiedTokenCache<V extends object> {
-  readonly #entries = new LRUCache<string, V>({ max: MAX_ENTRIES, maxSize: MAX_TOKEN_CHARS })
+  readonly #entries: LRUCache<string, V>
+  readonly #on: boolean
   #generation = 0
+
+  /** @param maxEntries how many tokens are kept; 0 keeps none */
+  constructor(maxEntries = MAX_ENTRIES) {
+    this.#on = maxEntries > 0
+    this.#entries = new LRUCache({ max: Math.max(1, maxEntries), maxSize: MAX_TOKEN_CHARS })
+  }
 
   /** The key of a token in this cache. */
   digest(token: string): string {
@@ -34,7 +41,7 @@ export class VerifiedTokenCache<V extends object> {
 
   /** Stores a verified token, unless the keys changed since the verification began. */
   store(digest: string, value: V, tokenChars: number, generation: number): void {
-    if (generation === this.#generation) {
+    if (this.#on && generation === this.#generation) {
       this.#entries.set(digest, value, { size: Math.max(1, tokenChars) })
     }
   }

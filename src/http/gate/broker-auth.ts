@@ -36,6 +36,8 @@ export interface BrokerAuthOptions {
   readonly basePath?: string
   /** Time in ms since 1970. */
   readonly clock?: { now(): number }
+  /** How many verified tokens are remembered; 0 verifies every signature anew. Default 10 000. */
+  readonly cacheSize?: number
   /** Where boot lines and refusals go: a pino logger, or false for nowhere. Default: pino on stdout. */
   readonly logger?: Log | false
   /** Called once for each request. Must not throw. */
@@ -115,7 +117,7 @@ export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}):
   const target = targetOf(options)
   logBoot(config, log)
   const keys = roleKeys(config, log, clock)
-  const gate = new Gate(config, target, new TokenVerifier(config, keys, clock))
+  const gate = new Gate(config, target, new TokenVerifier(config, keys, clock, options.cacheSize))
 
   const decide = (req: Request): Decision | Promise<Decision> => {
     if (config.enabled && req.baseUrl !== basePath) {

@@ -74,9 +74,10 @@ export class TokenVerifier {
   readonly #accepted: ReadonlyMap<string, Algorithm>
   readonly #mapping: RoleMapping
   readonly #timeRule: TimeRule
-  readonly #cache = new VerifiedTokenCache<VerifiedToken>()
+  readonly #cache: VerifiedTokenCache<VerifiedToken>
 
-  constructor(config: AuthConfig, keys: RoleKeys, clock: { now(): number }) {
+  constructor(config: AuthConfig, keys: RoleKeys, clock: { now(): number }, cacheSize?: number) {
+    this.#cache = new VerifiedTokenCache(cacheSize)
     this.#config = config
     this.#keys = keys
     this.#nowS = () => clock.now() / 1000
