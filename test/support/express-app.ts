@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import http, { type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 
@@ -24,15 +24,22 @@ export function strictApp(): Express {
   return app
 }
 
+/** As the broker's listener: tokens of 32 KiB must reach the gate. */
+const MAX_HEADER_BYTES = 65_536
+
 /** Makes a strict app, lets `configure` mount things on it, and listens. */
-export async function startApp(configure: (app: Express) => void): Promise<RunningApp> {
+export function startApp(configure: (app: Express) => void): Promise<RunningApp> {
   const app = strictApp()
   configure(app)
-  const server = await new Promise<Server>((resolve, reject) => {
-    const listening = app.listen(0, '127.0.0.1', (error) => {
-      if (error) reject(error)
-      else resolve(listening)
-    })
+  return serveApp(app)
+}
+
+/** Listens with this app on a free port of 127.0.0.1; request heads may have up to 64 KiB. */
+export async function serveApp(app: Express): Promise<RunningApp> {
+  const server = http.createServer({ maxHeaderSize: MAX_HEADER_BYTES }, app)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
   })
   const port = portOf(server)
   return {

@@ -57,3 +57,37 @@ export function rawRequest(port: number, request: RawRequest): Promise<RawAnswer
   if (body !== '') lines.push(`Content-Length: ${Buffer.byteLength(body)}`)
   return rawBytes(port, `${lines.join('\r\n')}\r\n\r\n${body}`)
 }
+
+/**
+ * Sends GET requests over one connection without waiting in between (pipelining), and reads the
+ * status of each answer; `heads` are the header lines of each request.
+ */
+export function pipelined(
+  port: number,
+  target: string,
+  heads: readonly (readonly string[])[],
+): Promise<readonly number[]> {
+  return new Promise((resolve, reject) => {
+    const last = heads.length - 1
+    const requests = heads.map((headers, i) =>
+      [
+        `GET ${target} HTTP/1.1`,
+        'Host: x',
+        ...headers,
+        ...(i === last ? ['Connection: close'] : []),
+      ]
+        .join('\r\n')
+        .concat('\r\n\r\n'),
+    )
+    let text = ''
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(requests.join('')))
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => {
+      text += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => {
+      resolve([...text.matchAll(/HTTP\/1\.1 ([0-9]{3}) /g)].map((found) => Number(found[1])))
+    })
+  })
+}
