@@ -1,3 +1,11 @@
+export {
+  DetailsError,
+  type DetailsFault,
+  MAX_DETAILS,
+  MAX_GRANTED_TOPICS,
+  MERCURE_DETAIL_TYPE,
+  readAuthorizationDetails,
+} from './authorization-details.ts'
 export { isPermittedText } from './characters.ts'
 export { type Classification, classify, levelsOf, readingsOf } from './classify.ts'
 export { type Action, type Detail, type Grants, grantsOf, NO_GRANTS } from './grants.ts'
@@ -47,3 +55,9 @@ export {
   RouteTableError,
   type RouteTableInput,
 } from './route-table.ts'
+export {
+  createTopicMatchers,
+  MatchCache,
+  SharedCacheError,
+  type TopicMatchers,
+} from './topic-matchers.ts'

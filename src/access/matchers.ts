@@ -53,5 +53,10 @@ export function compileMatcher(matcher: Matcher, baseUrl: string): CompiledMatch
   if (!isPermittedText(pattern)) throw new MatcherError('forbidden_character')
   if (pattern === WILDCARD) return { type, pattern, matches: everything }
   if (type === 'exact') return { type, pattern, matches: (topic) => topic === pattern }
-  return { type, pattern, matches: compileUrlPattern(pattern, baseUrl) }
+  try {
+    return { type, pattern, matches: compileUrlPattern(pattern, baseUrl) }
+  } catch (cause) {
+    // Three engines have a say in a pattern, each with its own kind of error; all mean the same to a client.
+    throw new MatcherError('malformed_pattern', { cause })
+  }
 }
