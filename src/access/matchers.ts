@@ -1,5 +1,5 @@
 import { isPermittedText } from './characters.ts'
-import { compileUrlPattern } from './url-pattern.ts'
+import { compileUrlPattern } from './url-pattern/index.ts'
 
 /** The two ways in which a pattern can be read. */
 export const MATCHER_TYPES = ['exact', 'urlpattern'] as const

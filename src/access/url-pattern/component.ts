@@ -1,5 +1,6 @@
 import { RE2JS, RE2Set } from 're2js'
-import { type ComponentOptions, type Part, parseComponent } from './url-component-parser.ts'
+import { CANONICALIZE } from './canonical.ts'
+import { type ComponentRules, type Part, parseComponent } from './component-parser.ts'
 
 /** Most automaton states of one component: bounds the memory of a pattern and the cost of each step. */
 const MAX_STATES = 2000
@@ -16,41 +17,64 @@ const SMALL_STATES = 16
 /** Bytes that the deterministic automaton of one component may keep; it starts afresh when they are used up. */
 const AUTOMATON_BYTES = 131_072
 
+/** The schemes whose paths are lists of segments; URL standard, "special scheme", with their default ports. */
+export const SPECIAL_SCHEMES: ReadonlyMap<string, string> = new Map([
+  ['ftp', '21'],
+  ['file', ''],
+  ['http', '80'],
+  ['https', '443'],
+  ['ws', '80'],
+  ['wss', '443'],
+])
+
 /** Asks whether one component of a parsed URL fits. */
 export type ComponentTest = (value: string) => boolean
 
 const anything: ComponentTest = () => true
+const PROTOCOL_RULES = { delimiter: '', prefix: '', canonicalize: CANONICALIZE.protocol }
 
-/** Runs the parts behind the leading text; `undefined` stands for "fixed text only". */
+function statesOf(part: Part): number {
+  return typeof part === 'string' ? part.length : part.states
+}
+
+/** Runs the parts behind the leading text; `undefined` when there are none. */
 function tailTest(parts: readonly Part[]): ComponentTest | undefined {
   if (parts.length === 0) return undefined
-  const states = parts.reduce(
-    (sum, part) => sum + (typeof part === 'string' ? part.length : part.states),
-    0,
-  )
+  const states = parts.reduce((sum, part) => sum + statesOf(part), 0)
   if (states > MAX_STATES) throw new SyntaxError('pattern too complex')
-  const sources = parts.map((part) => (typeof part === 'string' ? RE2JS.quote(part) : part.source))
-  if (sources.join('') === '(?:.*)') return anything
+  const source = parts
+    .map((part) => (typeof part === 'string' ? RE2JS.quote(part) : part.source))
+    .join('')
+  if (source === '(?:.*)') return anything
   const automaton = new RE2Set(RE2Set.ANCHOR_BOTH, 0, AUTOMATON_BYTES)
-  automaton.add(sources.join(''))
+  automaton.add(source)
   automaton.compile()
   const longest = states <= SMALL_STATES ? Number.POSITIVE_INFINITY : MAX_COST / states
   return (value) => value.length <= longest && automaton.match(value).length > 0
 }
 
 /**
- * Compiles one component of a URL pattern, in the canonical form that the native URLPattern gives it, for
- * evaluation in linear time.
- * @throws SyntaxError (also the engine's own kind) when it has no linear-time form or is too complex
+ * Compiles the pattern text of one component for evaluation in linear time.
+ * @throws SyntaxError, TypeError or the engine's own kind when it is malformed or too complex
  */
-export function compileComponent(pattern: string, options: ComponentOptions): ComponentTest {
+export function compileComponent(pattern: string, rules: ComponentRules): ComponentTest {
   // By far the most frequent component: what a pattern leaves open.
   if (pattern === '*') return anything
-  const parts = parseComponent(pattern, options)
+  const parts = parseComponent(pattern, rules)
   const whole = parts.some((part) => typeof part !== 'string' && part.looksBack)
   const [first = ''] = parts
   const head = typeof first === 'string' && !whole ? first : ''
   const tail = tailTest(head === '' ? parts : parts.slice(1))
   if (tail === undefined) return (value) => value === head
   return (value) => value.startsWith(head) && tail(value.slice(head.length))
+}
+
+/** Compiles the protocol component. */
+export function compileProtocol(pattern: string): ComponentTest {
+  return compileComponent(pattern, PROTOCOL_RULES)
+}
+
+/** Whether a protocol pattern can stand for a scheme whose paths are lists of segments. */
+export function matchesSpecialScheme(pattern: string): boolean {
+  return [...SPECIAL_SCHEMES.keys()].some(compileProtocol(pattern))
 }
