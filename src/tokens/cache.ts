@@ -23,7 +23,8 @@ export class VerifiedTokenCache<V extends object> {
 
   /** The key of a token in this cache. */
   digest(token: string): string {
-    return hash('sha256', token, 'base64')
+    // The shortest and fastest of the text forms: one character for each byte.
+    return hash('sha256', token, 'binary')
   }
 
   /** Counts the times the cache was emptied; read it before a verification starts, see {@link store}. */
