@@ -35,12 +35,19 @@ export type HubRole = 'publisher' | 'subscriber'
 
 /**
  * How tokens of one issuer are verified for one role: a raw HMAC secret (its UTF-8 bytes are the key), a PEM
- * public key (cleaned up), or a JWK set. A static key has exactly one algorithm.
+ * public key (cleaned up), a JWK set that is fetched, or one that was read from a file (`key-set`). A static key has
+ * exactly one algorithm.
  */
 export type HubVerifier =
   | { readonly kind: 'secret'; readonly secret: string; readonly algorithm: HubAlgorithm }
   | { readonly kind: 'pem'; readonly pem: string; readonly algorithm: HubAlgorithm }
   | { readonly kind: 'jwks'; readonly url: string; readonly algorithms: readonly HubAlgorithm[] }
+  | {
+      readonly kind: 'key-set'
+      readonly url: string
+      readonly keys: readonly unknown[]
+      readonly algorithms: readonly HubAlgorithm[]
+    }
 
 /** One trusted issuer. At least one verifier is present. */
 export interface HubIssuer {

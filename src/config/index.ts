@@ -1,4 +1,7 @@
 import leven from 'leven'
+import { readHub } from './hub.ts'
+import type { HubConfig } from './hub-types.ts'
+import { HUB_VARIABLES } from './hub-variables.ts'
 import { type AuthConfig, JWT_VARIABLES, readAuth } from './jwt.ts'
 import { OPERATIONS_VARIABLES, type OperationsConfig } from './operations.ts'
 import { PUBSUB_VARIABLES, type PubsubConfig } from './pubsub.ts'
@@ -6,6 +9,8 @@ import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
 
+export { DEV_EXPIRY_S, DEV_RESOURCE_IDENTIFIER, DEV_SECRET } from './hub.ts'
+export { DEFAULT_ISSUER } from './hub-issuers.ts'
 export {
   DEFAULT_JWKS_ALGORITHMS,
   HUB_ALGORITHMS,
@@ -18,6 +23,7 @@ export {
 export { type AuthConfig, JWT_ALGORITHM_SETTINGS, loadMintDefaults } from './jwt.ts'
 export { durationMs } from './kinds.ts'
 export type { OperationsConfig } from './operations.ts'
+export { cleanPem, holdsPrivateKey, isPem } from './pem-text.ts'
 export type { PubsubConfig } from './pubsub.ts'
 export type { QueueConfig } from './queue.ts'
 export type { ServerConfig } from './server.ts'
@@ -38,6 +44,7 @@ export const SECTIONS: Readonly<Record<string, Section>> = {
   Server: SERVER_VARIABLES,
   Authentication: JWT_VARIABLES,
   Queue: QUEUE_VARIABLES,
+  'Event hub': HUB_VARIABLES,
   'Metrics and limits': OPERATIONS_VARIABLES,
   'Pub/sub tokens': PUBSUB_VARIABLES,
 }
@@ -50,9 +57,10 @@ export interface Config {
   readonly server: ServerConfig
   readonly auth: AuthConfig
   readonly queue: QueueConfig
+  readonly hub: HubConfig
   readonly operations: OperationsConfig
   readonly pubsub: PubsubConfig
-  /** One line for each unknown variable below our prefixes. */
+  /** For the log at boot: unknown variables below our prefixes, and what the hub's settings make unsafe. */
   readonly warnings: readonly string[]
 }
 
@@ -91,6 +99,17 @@ export function loadAuthConfig(env: Environment = process.env): AuthConfig {
 }
 
 /**
+ * Reads the `MERCURE_*` variables alone, for an app that mounts the hub.
+ * @throws ConfigError naming every wrong setting
+ */
+export function loadHubConfig(env: Environment = process.env): HubConfig {
+  const problems: string[] = []
+  const hub = readHub(env, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return hub
+}
+
+/**
  * Reads the whole environment once.
  * @throws ConfigError naming every wrong variable, not only the first
  */
@@ -99,8 +118,10 @@ export function loadConfig(env: Environment = process.env): Config {
   const server = readSection(env, SERVER_VARIABLES, problems)
   const auth = readAuth(env, problems)
   const queue = readSection(env, QUEUE_VARIABLES, problems)
+  const hub = readHub(env, problems)
   const operations = readSection(env, OPERATIONS_VARIABLES, problems)
   const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
   if (problems.length > 0) throw new ConfigError(problems)
-  return Object.freeze({ server, auth, queue, operations, pubsub, warnings: unknownVariables(env) })
+  const warnings = [...unknownVariables(env), ...hub.warnings]
+  return Object.freeze({ server, auth, queue, hub, operations, pubsub, warnings })
 }

@@ -1,3 +1,4 @@
+export { cleanPem, holdsPrivateKey } from '../config/index.ts'
 export { FetchError, type FetchErrorCode, type FetchLimits, fetchJson } from './fetch-json.ts'
 export { type KeySet, readJwk, readJwkSet } from './jwk.ts'
 export { JwkDirectory, type JwkDirectoryOptions } from './jwk-directory.ts'
@@ -13,7 +14,7 @@ export {
   type VerificationKey,
 } from './key.ts'
 export { type Log, NO_LOG } from './log.ts'
-export { cleanPem, holdsPrivateKey, readPublicPem } from './pem.ts'
+export { readPublicPem } from './pem.ts'
 export { readPrivateJwk, readPrivatePem, readSecret, type SigningKey } from './private.ts'
 export {
   type PublicJwk,

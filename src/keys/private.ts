@@ -1,7 +1,7 @@
 import { createPrivateKey, createSecretKey, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
+import { cleanPem } from '../config/index.ts'
 import { KeyError, type KeyKind, kindOf, rsaWeakness } from './key.ts'
-import { cleanPem } from './pem.ts'
 
 /** A key that can sign: a private key or a shared secret. */
 export interface SigningKey {
