@@ -103,6 +103,14 @@ describe('a token anywhere but in Authorization', () => {
     },
   )
 
+  it('beside cookies that cannot be decoded: they are not looked at', async () => {
+    const app = await guardedApp()
+    for (const cookie of ['%E0%A4%A', 'a=%', '=;;=', '__proto__=1', 'x="']) {
+      const headers = [bearer('read-write'), `Cookie: ${cookie}`]
+      expect((await rawRequest(app.port, { target: '/x', headers })).status).toBe(200)
+    }
+  })
+
   it('in the user part of an absolute target is ignored: 401', async () => {
     const app = await guardedApp()
     expect((await rawRequest(app.port, { target: `http://x:${good}@127.0.0.1/x` })).status).toBe(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { capturedLog } from '../support/captured-log.ts'
 import { START_S } from '../support/clock.ts'
 import { closeAfterTest, type GuardedApp, guardedApp } from '../support/guarded-app.ts'
-import { keysAnswer, startJwksServer, statusAnswer } from '../support/jwks-server.ts'
+import { keysAnswer, resetAnswer, startJwksServer, statusAnswer } from '../support/jwks-server.ts'
 import { edKey, HS_SECRET, rsaKey } from '../support/keys.ts'
 import { mint, roleToken, withBrokenSignature } from '../support/tokens.ts'
 
@@ -100,6 +100,22 @@ describe('with log level debug', () => {
       checked += log.lines().length
     }
     expect(checked).toBeGreaterThan(50)
+  })
+
+  it('a password or a key in the URL of the key set is in no log line and no answer', async () => {
+    const server = await startJwksServer([])
+    closeAfterTest(server.stop)
+    const secretUrl = server.url.replace('://', '://user-zq7:pass-zq7@').concat('?api_key=key-zq7')
+    for (const answer of [keysAnswer([signer.jwk()]), statusAnswer(500), resetAnswer]) {
+      server.answer(answer)
+      const log = capturedLog('trace')
+      const env = { JWT_ALGORITHM: 'auto', JWT_JWKS_URL: secretUrl }
+      const app = await guardedApp(env, { logger: log.logger })
+      const said = (await askAll(app)) + log.text()
+      expect(said).toContain('JWKS')
+      expect(said).not.toContain('zq7@')
+      expect(said).not.toMatch(/pass-zq7|user-zq7|key-zq7/)
+    }
   })
 
   it('a refusal is logged with a reason that an operator can act on', async () => {

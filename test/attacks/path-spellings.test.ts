@@ -138,7 +138,7 @@ describe.each(APPS)(
           fc.pre(SENDABLE.test(target))
           await expectGuarded(app, method, target)
         })
-        await fc.assert(property, { numRuns: 15 })
+        await fc.assert(property, { numRuns: 10 })
       },
     )
   },

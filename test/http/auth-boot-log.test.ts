@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -184,6 +185,19 @@ describe('in a process of its own', () => {
     expect(enabled).toContainEqual(
       expect.objectContaining({ msg: 'JWT auth ENABLED', algorithm: 'HS256' }),
     )
+  })
+
+  it('a gate alone keeps no process alive, refresh timer or not', async () => {
+    const server = await startJwksServer([rsaKey('good').jwk()])
+    closeAfterTest(server.stop)
+    const url = new URL('../../src/auth.ts', import.meta.url).href
+    const script = `const { brokerAuth, loadAuthConfig } = await import(${JSON.stringify(url)})
+      brokerAuth(loadAuthConfig())`
+    const env = { JWT_ENABLED: 'true', JWT_ALGORITHM: 'RS256', JWT_JWKS_URL: server.url }
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env })
+    child.stdout.resume()
+    const code = await new Promise((resolve) => child.once('exit', resolve))
+    expect(code).toBe(0)
   })
 
   it('a fatal configuration ends it with a message that names the variable', async () => {

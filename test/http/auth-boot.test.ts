@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadAuthConfig } from '../../src/auth.ts'
+import { loadConfig } from '../../src/config/index.ts'
 import { guardedApp } from '../support/guarded-app.ts'
 import { closedPort } from '../support/jwks-server.ts'
 import { edKey, HS_SECRET, rsaKey } from '../support/keys.ts'
@@ -178,6 +179,25 @@ describe('the defaults', () => {
 
   it('the configuration is frozen', () => {
     expect(Object.isFrozen(loadAuthConfig({}))).toBe(true)
+  })
+})
+
+describe('an unknown name below JWT_', () => {
+  it.each([
+    ['JWT_ISSUERR', 'JWT_ISSUER'],
+    ['JWT_ALGORITM', 'JWT_ALGORITHM'],
+    ['JWT_JWKS_URI', 'JWT_JWKS_URL'],
+    ['JWT_SKIP_PATH', 'JWT_SKIP_PATHS'],
+  ])('%s is warned about in one line with the nearest known name %s', (name, nearest) => {
+    const { warnings } = loadConfig({ [name]: 'value-zq7' })
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain(name)
+    expect(warnings[0]).toMatch(new RegExp(`\\b${nearest}\\b`))
+    expect(warnings[0]).not.toContain('value-zq7')
+  })
+
+  it('names of others are none of our business', () => {
+    expect(loadConfig({ JWTX: 'x', MY_JWT_SECRET: 'x', jwt_secret: 'x' }).warnings).toEqual([])
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { capturedLog } from '../support/captured-log.ts'
 import { closeAfterTest, type GuardedApp, guardedApp } from '../support/guarded-app.ts'
 import {
   bodyAnswer,
@@ -6,6 +7,8 @@ import {
   closedPort,
   dripAnswer,
   endlessAnswer,
+  forcedGzipAnswer,
+  gzippedAnswer,
   type JwksAnswer,
   keysAnswer,
   MEBIBYTE,
@@ -14,6 +17,7 @@ import {
   resetAnswer,
   silentAnswer,
   sizedAnswer,
+  slowHeadersAnswer,
   stalledBodyAnswer,
   startJwksServer,
   statusAnswer,
@@ -36,8 +40,12 @@ const FAILURES: readonly (readonly [string, JwksAnswer])[] = [
   ['accepts and never answers', silentAnswer],
   ['sends the head and stalls the body', stalledBodyAnswer],
   ['drips one byte at a time', dripAnswer],
+  ['drips its very head', slowHeadersAnswer],
+  ['sends a small body that unpacks to 100 MiB', forcedGzipAnswer(KEYS, 100 * MEBIBYTE)],
   ['resets the connection', resetAnswer],
   ['closes in the middle of the body', truncatedAnswer],
+  ['answers 204', statusAnswer(204)],
+  ['answers 304', statusAnswer(304)],
   ['answers 500', statusAnswer(500)],
   ['answers 503', statusAnswer(503)],
   ['answers 404', statusAnswer(404)],
@@ -64,21 +72,33 @@ async function verdict(app: GuardedApp, token: string) {
   return status === 200 ? 200 : [status, body]
 }
 
-async function appOn(answer: JwksAnswer) {
+/** Time enough for a good fetch on a slow machine; for those that hang it is what the test waits for. */
+const PATIENT_MS = '20000'
+const HANGING_MS = '1000'
+const HANGING: ReadonlySet<JwksAnswer> = new Set([
+  silentAnswer,
+  stalledBodyAnswer,
+  dripAnswer,
+  slowHeadersAnswer,
+])
+
+async function appOn(answer: JwksAnswer, timeoutMs = PATIENT_MS) {
   const server = await startJwksServer()
   closeAfterTest(server.stop)
   server.answer(answer)
   const app = await guardedApp({
     JWT_ALGORITHM: 'RS256',
     JWT_JWKS_URL: server.url,
-    JWT_JWKS_TIMEOUT_MS: '300',
+    JWT_JWKS_TIMEOUT_MS: timeoutMs,
   })
   return { server, app }
 }
 
 describe.each(FAILURES)('a key server that %s', (_what, failure) => {
+  const timeoutMs = HANGING.has(failure) ? HANGING_MS : PATIENT_MS
+
   it('at boot: 401 Unknown key ID within the timeout, and healed 5 s later', async () => {
-    const { server, app } = await appOn(failure)
+    const { server, app } = await appOn(failure, timeoutMs)
     expect((await app.ask('/health')).status).toBe(200)
     expect(await verdict(app, TOKEN)).toEqual(UNKNOWN)
     server.answer(KEYS)
@@ -87,7 +107,7 @@ describe.each(FAILURES)('a key server that %s', (_what, failure) => {
   })
 
   it('later: the old keys stay, and the unknown kid is 401', async () => {
-    const { server, app } = await appOn(keysAnswer(KEYS))
+    const { server, app } = await appOn(keysAnswer(KEYS), timeoutMs)
     expect(await verdict(app, TOKEN)).toBe(200)
     server.answer(failure)
     expect(await verdict(app, STRANGER)).toEqual(UNKNOWN)
@@ -133,16 +153,57 @@ describe('a key server that is not there', () => {
     expect(await verdict(app, mint())).toBe(200)
   })
 
-  it('comes up after boot: a good token is 200 at once', async () => {
+  it('comes up after boot: a good token is 200 at once, without any wait', async () => {
     const server = await startJwksServer(KEYS)
     closeAfterTest(server.stop)
     await server.stop()
-    const app = await guardedApp({ JWT_ALGORITHM: 'RS256', JWT_JWKS_URL: server.url })
-    // The failed boot fetch is over once a request that needs a key has been answered.
-    expect(await verdict(app, STRANGER)).toEqual(UNKNOWN)
+    const log = capturedLog()
+    const env = { JWT_ALGORITHM: 'RS256', JWT_JWKS_URL: server.url }
+    const app = await guardedApp(env, { logger: log.logger })
+    await log.line('JWKS pre-fetch failed')
     await server.start()
-    app.clock.advance(5000)
     expect(await verdict(app, TOKEN)).toBe(200)
+  })
+
+  it('goes away: the cached keys serve on, long past the refresh interval', async () => {
+    const { server, app } = await appOn(keysAnswer(KEYS))
+    expect(await verdict(app, TOKEN)).toBe(200)
+    await server.stop()
+    for (const hours of [1, 24, 24 * 30]) {
+      app.clock.advance(hours * 3_600_000)
+      const token = mint({
+        alg: 'RS256',
+        key: rsaKey('good').privateKey,
+        header: { kid: 'good' },
+        claims: { exp: undefined, hours },
+      })
+      expect(await verdict(app, token)).toBe(200)
+      expect(await verdict(app, STRANGER)).toEqual(UNKNOWN)
+    }
+    await server.start()
+    server.answer([rsaKey('next').jwk()])
+    app.clock.advance(5000)
+    const next = mint({
+      alg: 'RS256',
+      key: rsaKey('next').privateKey,
+      header: { kid: 'next' },
+      claims: { exp: undefined },
+    })
+    expect(await verdict(app, next)).toBe(200)
+  })
+
+  it('closes every idle connection between two fetches: the next fetch works all the same', async () => {
+    const { server, app } = await appOn(keysAnswer(KEYS))
+    expect(await verdict(app, TOKEN)).toBe(200)
+    await server.stop()
+    await server.start()
+    server.answer([rsaKey('next').jwk()])
+    const next = mint({
+      alg: 'RS256',
+      key: rsaKey('next').privateKey,
+      header: { kid: 'next' },
+    })
+    expect(await verdict(app, next)).toBe(200)
   })
 })
 
@@ -151,6 +212,7 @@ describe('a key server that behaves', () => {
     ['a set of exactly 1 MiB, announced', sizedAnswer(KEYS, MEBIBYTE)],
     ['a set of exactly 1 MiB, in chunks', chunkedAnswer(KEYS, MEBIBYTE)],
     ['406 unless Accept lists application/jwk-set+json', negotiatedAnswer(KEYS)],
+    ['compressing only for those who ask for it', gzippedAnswer(KEYS, 1000)],
     ['a set as text/plain', bodyAnswer(JSON.stringify({ keys: KEYS }), 200, 'text/plain')],
     ['a set with other members', keysAnswer(KEYS, { issuer: 'x', next: null })],
     ['a set with a byte order of its own', bodyAnswer(`\n\t ${JSON.stringify({ keys: KEYS })} \n`)],

@@ -1,10 +1,10 @@
+import net from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { closeAfterTest, type GuardedApp, guardedApp } from '../support/guarded-app.ts'
 import {
   heldAnswer,
   type JwksServer,
   keysAnswer,
-  silentAnswer,
   startJwksServer,
   statusAnswer,
 } from '../support/jwks-server.ts'
@@ -31,8 +31,7 @@ async function warmApp(keys: readonly Jwk[], env: Record<string, string> = {}) {
   closeAfterTest(server.stop)
   const app = await guardedApp({ JWT_ALGORITHM: 'RS256', JWT_JWKS_URL: server.url, ...env })
   await server.fetched(1)
-  if (keys.length > 0) expect(await verdict(app, signedBy(OLD))).toBe(200)
-  expect(server.fetches).toBe(1)
+  expect(await verdict(app, signedBy(OLD))).toBe(200)
   return { server, app }
 }
 
@@ -108,6 +107,35 @@ describe('an unknown kid', () => {
     expect(server.fetches).toBe(3)
   })
 
+  it('a clock that was set back does not stop fetches for as long as the step', async () => {
+    const { server, app } = await warmApp([OLD.jwk()])
+    expect(await verdict(app, naming('a'))).toEqual(UNKNOWN)
+    app.clock.advance(-600_000)
+    const naked = { iat: undefined }
+    server.answer([OLD.jwk(), NEW.jwk()])
+    app.clock.advance(5000)
+    const token = mint({
+      alg: 'RS256',
+      key: NEW.privateKey,
+      header: { kid: 'new' },
+      claims: naked,
+    })
+    expect(await verdict(app, token)).toBe(200)
+  })
+
+  it('a client that goes away while it waits for the fetch does no harm', async () => {
+    const { server, app } = await warmApp([OLD.jwk()])
+    const held = heldAnswer(keysAnswer([NEW.jwk()]))
+    server.answer(held.answer)
+    const gone = net.connect(app.port, '127.0.0.1')
+    gone.write(`GET /x HTTP/1.1\r\nHost: x\r\nAuthorization: ${signedBy(NEW)}\r\n\r\n`)
+    await server.fetched(2)
+    gone.resetAndDestroy()
+    held.release()
+    expect(await verdict(app, signedBy(NEW))).toBe(200)
+    expect(server.fetches).toBe(2)
+  })
+
   it('a flood of 10 000 requests causes at most one fetch per 5 s', async () => {
     const { server, app } = await warmApp([OLD.jwk()])
     for (let wave = 0; wave < 100; wave += 1) {
@@ -147,6 +175,19 @@ describe('concurrent requests share one fetch', () => {
   it('100 requests with an unknown kid cause one, and all share its failure', async () => {
     const { server, app } = await warmApp([OLD.jwk()])
     expect(await burst(app, server, 500)).toEqual({ counts: { 401: 100 }, fetches: 1 })
+  })
+
+  it('100 requests long after the refresh interval need none: the cached keys serve', async () => {
+    const { server, app } = await warmApp([OLD.jwk()])
+    app.clock.advance(2 * 3_600_000)
+    const token = mint({
+      alg: 'RS256',
+      key: OLD.privateKey,
+      header: { kid: 'old' },
+      claims: { exp: undefined },
+    })
+    expect(await flood(app, hundred(token), 100)).toEqual({ 200: 100 })
+    expect(server.fetches).toBe(1)
   })
 
   it('100 requests during the boot pre-fetch wait for it and cause no other', async () => {
@@ -204,6 +245,22 @@ describe('a background refresh', () => {
     expect(server.fetches).toBeGreaterThanOrEqual(3)
   })
 
+  it('joins a fetch that runs: there is one at a time', async () => {
+    const env = { JWT_JWKS_REFRESH_INTERVAL: '1', JWT_JWKS_TIMEOUT_MS: '60000' }
+    const { server, app } = await warmApp([OLD.jwk()], env)
+    const held = heldAnswer(keysAnswer([NEW.jwk()]))
+    server.answer(held.answer)
+    const waiting = verdict(app, signedBy(NEW))
+    await server.fetched(server.fetches + 1)
+    const seen = server.fetches
+    // A second gate with the same interval tells that the time of two refreshes has passed.
+    const { server: other } = await warmApp([OLD.jwk()], env)
+    await other.fetched(other.fetches + 3)
+    expect(server.fetches).toBe(seen)
+    held.release()
+    expect(await waiting).toBe(200)
+  })
+
   it('does not use up the on-demand fetch of the next 5 s', async () => {
     const { server, app } = await warmApp([OLD.jwk()], { JWT_JWKS_REFRESH_INTERVAL: '1' })
     await server.fetched(2)
@@ -214,13 +271,10 @@ describe('a background refresh', () => {
 
 describe('a request whose key is cached', () => {
   it('never waits for a fetch', async () => {
-    const { server, app } = await warmApp([OLD.jwk()], { JWT_JWKS_TIMEOUT_MS: '2000' })
-    server.answer(silentAnswer)
-    let waiting = true
-    const stranger = verdict(app, naming('nobody')).then((answer) => {
-      waiting = false
-      return answer
-    })
+    const { server, app } = await warmApp([OLD.jwk()], { JWT_JWKS_TIMEOUT_MS: '60000' })
+    const held = heldAnswer(keysAnswer([OLD.jwk()]))
+    server.answer(held.answer)
+    const stranger = verdict(app, naming('nobody'))
     await server.fetched(2)
     for (let i = 0; i < 20; i += 1) {
       const token = mint({
@@ -231,7 +285,7 @@ describe('a request whose key is cached', () => {
       })
       expect(await verdict(app, token)).toBe(200)
     }
-    expect(waiting).toBe(true)
+    held.release()
     expect(await stranger).toEqual(UNKNOWN)
   })
 })

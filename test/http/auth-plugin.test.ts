@@ -1,3 +1,4 @@
+import type { ErrorRequestHandler } from 'express'
 import { describe, expect, it } from 'vitest'
 import { brokerAuth, loadAuthConfig } from '../../src/auth.ts'
 import { capturedLog } from '../support/captured-log.ts'
@@ -107,6 +108,22 @@ describe('basePath', () => {
     expect((await send(system, { token: roleToken('admin') })).status).toBe(200)
   })
 
+  it('skip entries speak of what comes after it', async () => {
+    const skipping = loadAuthConfig(jwtEnvironment({ JWT_SKIP_PATHS: '/open/,/queue/shut' }))
+    const app = await startApp((express) => {
+      express.use(
+        '/queue',
+        brokerAuth(skipping, { clock: fakeClock(), logger: false, basePath: '/queue' }),
+      )
+      express.use((_req, res) => {
+        res.json({})
+      })
+    })
+    closeAfterTest(app.close)
+    expect((await send(`${app.url}/queue/open/x`)).status).toBe(200)
+    expect((await send(`${app.url}/queue/shut`)).status).toBe(401)
+  })
+
   it('the mounted root is the root document', async () => {
     const app = await mountedAt('/queue', { basePath: '/queue' })
     expect((await send(`${app.url}/queue/`)).status).toBe(200)
@@ -175,6 +192,80 @@ describe('basePath', () => {
     const token = roleToken('read-write')
     expect((await send(`${app.url}/queue/api/v1/system/x`, { token })).status).toBe(403)
     expect((await send(`${app.url}/queue/api/v1/pop`, { token })).status).toBe(200)
+  })
+})
+
+describe('a path that an earlier middleware rewrote', () => {
+  it('must satisfy the level of what was sent and of what will be routed', async () => {
+    const app = await startApp((express) => {
+      express.use((req, _res, next) => {
+        if (req.url === '/health') req.url = '/api/v1/system/x'
+        next()
+      })
+      express.use(gate())
+      express.use((req, res) => {
+        res.json({ path: req.path })
+      })
+    })
+    closeAfterTest(app.close)
+    expect((await send(`${app.url}/health`)).status).toBe(401)
+    const readWrite = await send(`${app.url}/health`, { token: roleToken('read-write') })
+    expect(readWrite.status).toBe(403)
+  })
+})
+
+describe('an error of a handler behind the gate', () => {
+  it('reaches the app once and is no 401, with a token that is new and one that is cached', async () => {
+    let failures = 0
+    const app = await startApp((express) => {
+      express.use(gate())
+      express.get('/sync', () => {
+        throw new Error('sync fault')
+      })
+      express.get('/async', async () => {
+        throw new Error('async fault')
+      })
+      const onError: ErrorRequestHandler = (_error, _req, res, _next) => {
+        failures += 1
+        res.status(418).json({})
+      }
+      express.use(onError)
+    })
+    closeAfterTest(app.close)
+    const token = mint()
+    for (const path of ['/sync', '/async', '/sync', '/async']) {
+      expect((await send(`${app.url}${path}`, { token })).status).toBe(418)
+    }
+    expect(failures).toBe(4)
+  })
+})
+
+describe('what the owner is told', () => {
+  it('one record for each decision, with level, outcome and reason, and never the token', async () => {
+    const records: unknown[] = []
+    const app = await guardedApp({}, { onDecision: (record) => records.push(record) })
+    const token = mint()
+    await app.ask('/health')
+    await app.ask('/x')
+    await app.ask('/x', { token })
+    await app.ask('/x', { token })
+    await app.ask('/api/v1/system/x', { token })
+    await app.ask('/api/v1/push', { method: 'POST', token: 'garbage' })
+    expect(records).toMatchObject([
+      { outcome: 'allowed' },
+      { outcome: 'refused', level: 'read-write' },
+      { outcome: 'allowed', level: 'read-write' },
+      { outcome: 'allowed', level: 'read-write' },
+      { outcome: 'refused', level: 'admin' },
+      { outcome: 'refused', level: 'write-only' },
+    ])
+    expect(JSON.stringify(records)).not.toContain(token.slice(-20))
+  })
+})
+
+describe('options that contradict', () => {
+  it('rules and level together are refused when the gate is made', () => {
+    expect(() => gate({ level: 'admin', rules: { rules: [] } })).toThrow()
   })
 })
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import type { Jwk } from './keys.ts'
 
 /** What the key server does with one request; it may answer, stall, or cut the line. */
@@ -38,6 +39,34 @@ export const dripAnswer: JwksAnswer = (_req, res) => {
   res.writeHead(200, { 'content-type': 'application/json' })
   const timer = setInterval(() => res.write(' '), 20)
   res.on('close', () => clearInterval(timer))
+}
+
+/** Sends the head itself one byte every 20 ms, so that it is never complete. */
+export const slowHeadersAnswer: JwksAnswer = (req) => {
+  const { socket } = req
+  socket.write('HTTP/1.1 200 OK\r\nX-Slow: ')
+  const timer = setInterval(() => socket.write('x'), 20)
+  socket.on('close', () => clearInterval(timer))
+}
+
+/** Compresses a body of `bytes` (the set, padded) if the client takes gzip; else sends the set as it is. */
+export function gzippedAnswer(keys: readonly Jwk[], bytes: number): JwksAnswer {
+  return (req, res) => {
+    if (!/gzip/.test(String(req.headers['accept-encoding'] ?? ''))) {
+      keysAnswer(keys)(req, res)
+      return
+    }
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    res.writeHead(200, headers).end(gzipSync(paddedSet(keys, bytes)))
+  }
+}
+
+/** Compresses a padded set of `bytes` whether the client takes gzip or not. */
+export function forcedGzipAnswer(keys: readonly Jwk[], bytes: number): JwksAnswer {
+  return (_req, res) => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    res.writeHead(200, headers).end(gzipSync(paddedSet(keys, bytes)))
+  }
 }
 
 /** Closes the connection without an answer. */
