@@ -66,6 +66,42 @@ export const DEFAULT_OPTIONS: QueueOptions = Object.freeze({
 /** Options as a configure request gives them: absent = not given, null = back to the default. */
 export type GivenOptions = { readonly [K in keyof QueueOptions]?: QueueOptions[K] | null }
 
+/** Numbers are kept in 32 bits, so that no sum of times leaves the range of exact integers. */
+export const MAX_OPTION = 2_147_483_647
+const MAX_POP_WAIT_MS = 60_000
+
+function whole(value: number): number {
+  return Math.trunc(Math.min(Math.max(value, -MAX_OPTION), MAX_OPTION))
+}
+
+/**
+ * The options after a configure. Merge keeps what is absent, replace returns it to the default; null
+ * always returns to the default; fractions are cut off. Queue API 5.1.
+ */
+export function mergeOptions(
+  stored: QueueOptions,
+  given: GivenOptions,
+  mode: 'merge' | 'replace',
+): QueueOptions {
+  const base = mode === 'merge' ? stored : DEFAULT_OPTIONS
+  const entries = Object.entries(DEFAULT_OPTIONS).map(([key, fallback]) => {
+    // The keys are those of QueueOptions, which both records share.
+    const name = key as keyof QueueOptions
+    const value = given[name] === undefined ? base[name] : (given[name] ?? fallback)
+    return [name, typeof value === 'number' ? whole(value) : value]
+  })
+  // Made from the keys of DEFAULT_OPTIONS, so the shape is the same.
+  const merged = Object.fromEntries(entries) as QueueOptions
+  const minPopWaitTime = Math.min(Math.max(merged.minPopWaitTime, 0), MAX_POP_WAIT_MS)
+  return { ...merged, minPopWaitTime }
+}
+
+/** Namespace and task of a queue that a push creates: the first two parts of its name. Queue API 3.1. */
+export function labelsOf(queue: string): { readonly namespace: string; readonly task: string } {
+  const [namespace = '', task = ''] = queue.split('.', 2)
+  return { namespace, task }
+}
+
 /** What an ack says about a message, after the words of queue API 6.1 have been read. */
 export type AckStatus = 'completed' | 'failed' | 'retry' | 'dlq'
 

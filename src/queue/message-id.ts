@@ -1,0 +1,68 @@
+import { randomFillSync } from 'node:crypto'
+
+/** The moment and counter inside a UUIDv7: what makes one id higher than another. */
+export interface IdMark {
+  /** ms since 1970, 48 bits. */
+  ms: number
+  /** Counts up inside one millisecond, 26 bits. */
+  seq: number
+}
+
+/** RFC 9562 §6.2 method 1: 12 bits of rand_a and the first 14 of rand_b serve as a counter. */
+const LOW_BITS = 14
+const MAX_SEQ = 2 ** 26 - 1
+/** The counter starts in its lower half, so that a millisecond has room for 33 million more ids. */
+const SEED_MASK = 2 ** 25 - 1
+
+const POOL_BYTES = 8190
+const RANDOM_TAIL_BYTES = 6
+const SEED_BYTES = 4
+const pool = Buffer.alloc(POOL_BYTES)
+let used = POOL_BYTES
+
+/** Where the next `count` random bytes stand in the pool. */
+function takeRandom(count: number): number {
+  if (used + count > POOL_BYTES) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const at = used
+  used += count
+  return at
+}
+
+/** Moves the mark to the next id: never back, whatever the clock says. */
+export function advance(mark: IdMark, nowMs: number): void {
+  if (nowMs <= mark.ms && mark.seq < MAX_SEQ) {
+    mark.seq += 1
+    return
+  }
+  mark.ms = Math.max(nowMs, mark.ms + 1)
+  mark.seq = pool.readUInt32LE(takeRandom(SEED_BYTES)) & SEED_MASK
+}
+
+/** Writes the id of a mark. RFC 9562 §5.7: version 7, variant 10, and 48 bits of chance at the end. */
+export function formatId(mark: IdMark): string {
+  const time = mark.ms.toString(16).padStart(12, '0')
+  const high = (0x7000 | (mark.seq >>> LOW_BITS)).toString(16)
+  const low = (0x8000 | (mark.seq & (2 ** LOW_BITS - 1))).toString(16)
+  const at = takeRandom(RANDOM_TAIL_BYTES)
+  const tail = pool.toString('hex', at, at + RANDOM_TAIL_BYTES)
+  return `${time.slice(0, 8)}-${time.slice(8)}-${high}-${low}-${tail}`
+}
+
+/** Reads the mark back out of an id that `formatId` wrote. */
+export function markOf(id: string): IdMark {
+  const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+  const high = Number.parseInt(id.slice(15, 18), 16)
+  const low = Number.parseInt(id.slice(19, 23), 16) & (2 ** LOW_BITS - 1)
+  return { ms, seq: high * 2 ** LOW_BITS + low }
+}
+
+const freshMark: IdMark = { ms: 0, seq: 0 }
+
+/** A new UUIDv7 for queues, partitions, leases and dead letters; rising within this process. */
+export function freshId(nowMs: number): string {
+  advance(freshMark, nowMs)
+  return formatId(freshMark)
+}

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { StoreSession } from '../../../storage/index.ts'
+import type { Wake, WriteKind, WriteOp, Writes } from '../../store.ts'
+import { Acker } from './ack.ts'
+import { Appender } from './append.ts'
+import { configure } from './configure.ts'
+import { Context, type QueueStoreOptions } from './context.ts'
+import { DeadLetterFile } from './dead-letters.ts'
+import { DlqDesk } from './dlq.ts'
+import { flagTable } from './flags.ts'
+import { GroupDesk } from './groups.ts'
+import { LeaseDesk } from './leases.ts'
+import { Popper } from './pop.ts'
+import { Remover } from './removal.ts'
+import { Seeker } from './seek.ts'
+import { SubscriptionTable } from './subscriptions.ts'
+import { Transactor } from './transaction.ts'
+
+/** What one write answers across the thread. */
+export interface WriteAnswer {
+  readonly value: unknown
+  readonly wakes: readonly Wake[]
+}
+
+type Handlers = { readonly [K in WriteKind]: (args: Writes[K]['args']) => Writes[K]['result'] }
+
+/** One handler per kind of write. */
+function handlersOf(context: Context): Handlers {
+  const subscriptions = new SubscriptionTable(context)
+  const appender = new Appender(context, subscriptions)
+  const deadLetters = new DeadLetterFile(context)
+  const acker = new Acker(context, subscriptions, deadLetters)
+  const leases = new LeaseDesk(context)
+  const popper = new Popper(context, subscriptions)
+  const groups = new GroupDesk(context, subscriptions)
+  const remover = new Remover(context)
+  const seeker = new Seeker(context, subscriptions)
+  const dlq = new DlqDesk(context, { appender, subscriptions, deadLetters })
+  const transactor = new Transactor(context, { appender, acker, leases })
+  const flags = flagTable(context.db)
+  return {
+    configure: (args) => configure(context, appender, args),
+    push: ({ items, producerSub, nowUs }) => appender.append(items, producerSub, nowUs),
+    pop: (args) => popper.pop(args),
+    release: (args) => leases.release(args),
+    ack: ({ group, items, nowUs }) => acker.ack(group, items, nowUs),
+    extend: (args) => leases.extend(args),
+    transaction: (args) => transactor.run(args),
+    deleteQueue: (args) => remover.deleteQueue(args),
+    clearQueue: (args) => remover.clear(args),
+    deleteGroup: (args) => groups.delete(args),
+    updateSubscription: (args) => groups.updateSubscription(args),
+    seek: (args) => seeker.seek(args),
+    deleteDlq: (args) => dlq.delete(args),
+    replayDlq: (args) => dlq.replay(args),
+    moveToDlq: (args) => dlq.move(args),
+    setFlag: (args) => flags.set(args),
+    jobStep: () => ({ deleted: 0, next: null }),
+  }
+}
+
+/** Opens the queue's tables on one connection. Statements are prepared when the side is first used. */
+export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): StoreSession {
+  let writing: { context: Context; handlers: Handlers } | undefined
+
+  const opened = () => {
+    if (writing === undefined) {
+      const context = new Context(db, options)
+      writing = { context, handlers: handlersOf(context) }
+    }
+    return writing
+  }
+
+  return {
+    write(batch) {
+      const { context, handlers } = opened()
+      context.partitions.makeRoom()
+      const answers = batch.map((operation): WriteAnswer => {
+        // The store's own client made it: the kind fits the arguments.
+        const { kind, args } = operation as WriteOp
+        const handle = handlers[kind] as (args: unknown) => unknown
+        const value = handle(args)
+        return { value, wakes: context.takeWakes() }
+      })
+      context.tally.flush()
+      return answers
+    },
+    read: () => undefined,
+    reset() {
+      writing?.context.tally.forget()
+      writing?.context.takeWakes()
+      writing?.context.forget()
+    },
+  }
+}

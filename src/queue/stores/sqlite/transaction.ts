@@ -1,0 +1,145 @@
+import type {
+  AckItem,
+  AckResult,
+  PushResult,
+  TransactionOp,
+  TransactionOutcome,
+  TransactionResult,
+  Writes,
+} from '../../store.ts'
+import { type Acker, BAD_LEASE, NOT_FOUND } from './ack.ts'
+import type { Appender } from './append.ts'
+import type { Context } from './context.ts'
+import { leaseLives } from './cursors.ts'
+import type { LeaseDesk } from './leases.ts'
+
+type Args = Writes['transaction']['args']
+type AckOp = Extract<TransactionOp, { type: 'ack' }>
+
+/** Thrown inside the savepoint to take everything back; the message goes to the client. */
+class Refused extends Error {}
+
+/** Push and ack together, all or nothing. Queue API 6.4. */
+export class Transactor {
+  readonly #context: Context
+  readonly #parts: {
+    readonly appender: Appender
+    readonly acker: Acker
+    readonly leases: LeaseDesk
+  }
+
+  constructor(
+    context: Context,
+    parts: { readonly appender: Appender; readonly acker: Acker; readonly leases: LeaseDesk },
+  ) {
+    this.#context = context
+    this.#parts = parts
+  }
+
+  run(args: Args): TransactionOutcome {
+    const { db, tally } = this.#context
+    // Totals of earlier operations must survive a rollback to the savepoint.
+    tally.flush()
+    db.exec('SAVEPOINT transaction_op')
+    try {
+      const results = this.#apply(args)
+      db.exec('RELEASE transaction_op')
+      return { success: true, results }
+    } catch (error) {
+      db.exec('ROLLBACK TO transaction_op; RELEASE transaction_op')
+      tally.forget()
+      this.#context.forget()
+      this.#context.takeWakes()
+      if (error instanceof Refused) return { success: false, error: error.message }
+      throw error
+    }
+  }
+
+  #apply(args: Args): readonly TransactionResult[] {
+    const { operations, requiredLeases, nowUs } = args
+    for (const leaseId of requiredLeases) {
+      if (this.#parts.leases.held(leaseId, nowUs).length === 0) throw new Refused(BAD_LEASE)
+    }
+    const results: TransactionResult[] = []
+    this.#ack(args, results)
+    this.#push(args, results)
+    return operations.flatMap((_, index) => results[index] ?? [])
+  }
+
+  #push({ operations, producerSub, nowUs }: Args, results: TransactionResult[]): void {
+    const indexes: number[] = []
+    const items = operations.flatMap((op, index) => {
+      if (op.type !== 'push') return []
+      indexes.push(index)
+      return op.item
+    })
+    const own = new Set<string>()
+    const pushed = this.#parts.appender.append(items, producerSub, nowUs)
+    pushed.forEach((result, i) => {
+      const index = indexes[i]
+      const item = items[i]
+      if (index === undefined || item === undefined) return
+      if (result.status === 'queued') own.add(result.messageId)
+      else if (!own.has(result.messageId)) throw new Refused(duplicateText(result))
+      results[index] = {
+        type: 'push',
+        transactionId: result.transactionId,
+        messageId: result.messageId,
+        partitionId: result.partitionId,
+        queueName: item.queue,
+        duplicate: result.status === 'duplicate',
+      }
+    })
+  }
+
+  #ack(args: Args, results: TransactionResult[]): void {
+    const byGroup = new Map<string, { items: AckItem[]; indexes: number[] }>()
+    args.operations.forEach((op, index) => {
+      if (op.type !== 'ack') return
+      const entry = byGroup.get(op.group) ?? { items: [], indexes: [] }
+      entry.items.push({ ...op.item, leaseId: this.#leaseOf(op, args) })
+      entry.indexes.push(index)
+      byGroup.set(op.group, entry)
+    })
+    for (const [group, { items, indexes }] of byGroup) {
+      const answers = this.#parts.acker.ack(group, items, args.nowUs)
+      answers.forEach((answer, i) => {
+        const index = indexes[i]
+        const transactionId = items[i]?.transactionId
+        if (index === undefined || transactionId === undefined) return
+        results[index] = { type: 'ack', transactionId, dlq: accepted(answer).dlq }
+      })
+    }
+  }
+
+  /**
+   * The lease an ack is checked against: its own id; else the one required lease; else, with several,
+   * the live lease of its (partition, group), which must be among them; else none.
+   */
+  #leaseOf(op: AckOp, { requiredLeases, nowUs }: Args): string | null {
+    if (op.item.leaseId !== null) return op.item.leaseId
+    const distinct = new Set(requiredLeases)
+    if (distinct.size === 0) return null
+    const [only] = distinct
+    if (distinct.size === 1 && only !== undefined) return only
+    const partition = this.#context.partitions.byUuid(op.item.partitionId)
+    if (partition === undefined) throw new Refused(NOT_FOUND)
+    const subscription = partition.queue.subscriptions.get(op.group)
+    const row =
+      subscription === undefined
+        ? undefined
+        : this.#context.cursors.get(partition.id, subscription.id)
+    const live = row !== undefined && leaseLives(row, nowUs) ? row.lease_id : null
+    if (live === null || !distinct.has(live)) throw new Refused(BAD_LEASE)
+    return live
+  }
+}
+
+function duplicateText({ transactionId }: PushResult): string {
+  return `duplicate transaction id: ${transactionId}`
+}
+
+function accepted(answer: AckResult): AckResult {
+  if (!answer.success) throw new Refused(answer.error ?? NOT_FOUND)
+  return answer
+}
