@@ -7,4 +7,6 @@ export type {
   Rates,
   TransactionReply,
 } from './api.ts'
+export { createQueueEngine, type QueueEngineOptions } from './create.ts'
 export { PollLimitError } from './errors.ts'
+export type { EngineObserver } from './observer.ts'

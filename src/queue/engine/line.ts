@@ -26,6 +26,7 @@ export function concerns(scope: PopScope, wake: Wake): boolean {
  */
 export class Line {
   readonly scope: PopScope
+  readonly #now: () => number
   readonly #attempt: (waiter: Waiter) => Promise<Attempt>
   readonly #parked = new Set<Waiter>()
   /** Counts wakes, so that a wake during an attempt is not lost. */
@@ -35,8 +36,9 @@ export class Line {
   #timer: NodeJS.Timeout | undefined
   #timerAtMs = Number.POSITIVE_INFINITY
 
-  constructor(scope: PopScope, attempt: (waiter: Waiter) => Promise<Attempt>) {
+  constructor(scope: PopScope, now: () => number, attempt: (waiter: Waiter) => Promise<Attempt>) {
     this.scope = scope
+    this.#now = now
     this.#attempt = attempt
   }
 
@@ -92,7 +94,7 @@ export class Line {
       const attempt = await this.#attempt(waiter)
       if (attempt.served) return true
       if (attempt.again) this.#wakes += 1
-      if (attempt.nextReadyAtMs !== null) this.wakeAt(attempt.nextReadyAtMs, Date.now())
+      if (attempt.nextReadyAtMs !== null) this.wakeAt(attempt.nextReadyAtMs, this.#now())
       return !waiter.cameEmpty()
     } catch (error) {
       waiter.fail(error)

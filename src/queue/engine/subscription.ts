@@ -1,5 +1,5 @@
+import { microsOf } from '../micros.ts'
 import type { Subscription } from '../model.ts'
-import { parseTimestampUs } from '../timestamp.ts'
 
 /** Spellings of "skip history". Queue API 7.1. */
 const NEW_WORDS: ReadonlySet<string> = new Set(['new', 'new-only', 'new_only', 'newonly'])
@@ -18,8 +18,8 @@ export function subscriptionOf(
   fallbackMode: string,
 ): Subscription {
   if (from !== null && from !== '') {
-    const fromUs = from.toLowerCase() === 'now' ? null : parseTimestampUs(from)
-    return fromUs === null ? { mode: 'new' } : { mode: 'timestamp', fromUs }
+    const fromUs = from.toLowerCase() === 'now' ? undefined : microsOf(from)
+    return fromUs === undefined ? { mode: 'new' } : { mode: 'timestamp', fromUs }
   }
   return byMode(mode === null || mode === '' ? fallbackMode : mode)
 }

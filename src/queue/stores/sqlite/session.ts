@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreSession } from '../../../storage/index.ts'
-import type { Wake, WriteKind, WriteOp, Writes } from '../../store.ts'
+import type { ReadKind, Wake, WriteKind, WriteOp, Writes } from '../../store.ts'
 import { Acker } from './ack.ts'
 import { Appender } from './append.ts'
 import { configure } from './configure.ts'
@@ -11,6 +11,7 @@ import { flagTable } from './flags.ts'
 import { GroupDesk } from './groups.ts'
 import { LeaseDesk } from './leases.ts'
 import { Popper } from './pop.ts'
+import { type ReadHandlers, readHandlers } from './reads/index.ts'
 import { Remover } from './removal.ts'
 import { Seeker } from './seek.ts'
 import { SubscriptionTable } from './subscriptions.ts'
@@ -62,6 +63,7 @@ function handlersOf(context: Context): Handlers {
 /** Opens the queue's tables on one connection. Statements are prepared when the side is first used. */
 export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): StoreSession {
   let writing: { context: Context; handlers: Handlers } | undefined
+  let reading: ReadHandlers | undefined
 
   const opened = () => {
     if (writing === undefined) {
@@ -85,7 +87,12 @@ export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): 
       context.tally.flush()
       return answers
     },
-    read: () => undefined,
+    read(query) {
+      reading ??= readHandlers(db, options)
+      // As above.
+      const { kind, args } = query as { readonly kind: ReadKind; readonly args: unknown }
+      return (reading[kind] as (args: unknown) => unknown)(args)
+    },
     reset() {
       writing?.context.tally.forget()
       writing?.context.takeWakes()

@@ -1,0 +1,188 @@
+import type { OperationsConfig, QueueConfig } from '../../config/index.ts'
+import type { BatchReport } from '../../storage/index.ts'
+import { freshId } from '../message-id.ts'
+import type { JobName, QueueStore, ReadKind, Reads } from '../store.ts'
+import type { PushReply, QueueEngine, TransactionReply, WithoutNow } from './api.ts'
+import { Counts } from './counts.ts'
+import { type EngineObserver, NO_OBSERVER } from './observer.ts'
+import { Polls } from './polls.ts'
+import { Stepper } from './steps.ts'
+import { Writer } from './writer.ts'
+
+const DAY_US = 86_400_000_000
+const MAX_PARKED_POPS = 10_000
+
+/** What an engine is made of. */
+export interface QueueEngineOptions {
+  readonly store: QueueStore
+  readonly config: Pick<
+    QueueConfig,
+    'defaultSubscriptionMode' | 'retentionBatchSize' | 'partitionCleanupDays'
+  > &
+    Partial<Pick<OperationsConfig, 'maxWaitingWrites' | 'maxWaitingBytes' | 'maxParkedPops'>>
+  /** Current time in ms since 1970. */
+  readonly clock?: { now(): number }
+  readonly observer?: EngineObserver
+  /** Told of every commit; for metrics. */
+  readonly onBatch?: (report: BatchReport) => void
+}
+
+/** The parts of one engine. */
+interface Parts {
+  readonly options: QueueEngineOptions
+  readonly writer: Writer
+  readonly polls: Polls
+  readonly steps: Stepper
+  readonly counts: Counts
+  readonly observer: EngineObserver
+  readonly nowUs: () => number
+}
+
+function partsOf(options: QueueEngineOptions): Parts {
+  const { store, config, clock = Date, observer = NO_OBSERVER, onBatch } = options
+  const now = () => clock.now()
+  const nowUs = () => Math.floor(clock.now() * 1000)
+  const writer = new Writer({
+    store,
+    maxWaitingWrites: config.maxWaitingWrites,
+    maxWaitingBytes: config.maxWaitingBytes,
+    onBatch,
+    onWakes: (wakes) => polls.wake(wakes),
+  })
+  const polls: Polls = new Polls({
+    writer,
+    now,
+    defaultSubscriptionMode: config.defaultSubscriptionMode,
+    maxParkedPops: config.maxParkedPops ?? MAX_PARKED_POPS,
+  })
+  const steps = new Stepper(writer, nowUs)
+  return { options, writer, polls, steps, counts: new Counts(now), observer, nowUs }
+}
+
+/** The data plane: push, pop, ack, lease, transaction. */
+function dataPlane({ writer, polls, counts, observer, nowUs }: Parts) {
+  return {
+    async push(items, producerSub) {
+      if (items.length === 0) return []
+      const results = await writer.write('push', { items, producerSub, nowUs: nowUs() })
+      const replies = results.map((result): PushReply => ({ ...result, error: null }))
+      counts.pushed(replies)
+      observer.pushed(items, replies)
+      return replies
+    },
+    async pop(request, signal) {
+      const reply = await polls.pop(request, signal)
+      counts.popped(reply)
+      observer.popped(request, reply)
+      return reply
+    },
+    async ack(group, items) {
+      if (items.length === 0) return []
+      const results = await writer.write('ack', { group, items, nowUs: nowUs() })
+      counts.acked(items, results)
+      observer.acked(items, results)
+      return results
+    },
+    extend: (leaseId, seconds) => writer.write('extend', { leaseId, seconds, nowUs: nowUs() }),
+    async transaction(operations, requiredLeases, producerSub) {
+      const args = { operations, requiredLeases, producerSub, nowUs: nowUs() }
+      const outcome = await writer.write('transaction', args)
+      const id = freshId(Math.floor(args.nowUs / 1000))
+      const reply: TransactionReply = outcome.success
+        ? { id, success: true, error: null, results: outcome.results }
+        : { id, success: false, error: outcome.error, results: [] }
+      counts.transacted(operations, reply)
+      observer.transacted(operations, reply)
+      return reply
+    },
+  } satisfies Partial<QueueEngine>
+}
+
+/** Queues, groups and dead letters as a whole. */
+function management({ writer, steps, nowUs }: Parts) {
+  return {
+    configure: (args) => writer.write('configure', { ...args, nowUs: nowUs() }),
+    deleteQueue: (queue) => writer.write('deleteQueue', { queue, nowUs: nowUs() }),
+    clearQueue: (queue, partition) => steps.clear({ queue, partition }),
+    deleteGroup: (group, queue, deleteMetadata) =>
+      writer.write('deleteGroup', { group, queue, deleteMetadata, nowUs: nowUs() }),
+    updateSubscription: (group, startAtUs) =>
+      writer.write('updateSubscription', { group, startAtUs, nowUs: nowUs() }),
+    seek: (group, queue, partition, target) => steps.seek({ group, queue, partition, target }),
+    deleteDlq: (queue, group) => writer.write('deleteDlq', { queue, group }),
+    replayDlq: (by, queue, partition) =>
+      writer.write('replayDlq', { by, queue, partition, nowUs: nowUs() }),
+    moveToDlq: (partitionId, transactionId, group, error) =>
+      writer.write('moveToDlq', { partitionId, transactionId, group, error, nowUs: nowUs() }),
+  } satisfies Partial<QueueEngine>
+}
+
+/** Reads, switches and the end. */
+function operation({ options, writer, polls, steps, counts, nowUs }: Parts) {
+  const { store, config } = options
+  let open = true
+  const read = <K extends ReadKind>(
+    kind: K,
+    args: WithoutNow<Reads[K]['args']>,
+  ): Promise<Reads[K]['result']> => {
+    // The store takes the time where its arguments have one and ignores it elsewhere.
+    const timed = args === null ? args : { ...args, nowUs: nowUs() }
+    return store.read(kind, timed as Reads[K]['args'])
+  }
+  const drain = async (): Promise<void> => {
+    open = false
+    polls.drain()
+    await writer.drain()
+  }
+  return {
+    read,
+    drain,
+    flags: () => store.read('flags', null),
+    async setFlag(name, value) {
+      await writer.write('setFlag', { name, value, nowUs: nowUs() })
+      if (name === 'popMaintenance') polls.paused = value
+    },
+    wake: (queue) => polls.wakeQueue(queue),
+    runJob: (job: JobName) =>
+      steps.job(job, {
+        limit: config.retentionBatchSize,
+        idleUs: config.partitionCleanupDays * DAY_US,
+        goOn: () => open,
+      }),
+    counters: () => ({
+      ...counts.total,
+      storeErrors: writer.errors,
+      parked: polls.parked,
+      pendingWrites: writer.pending,
+    }),
+    rates: () => counts.rates(),
+    ping: () => store.ping(),
+    async close() {
+      await drain()
+      await writer.close()
+      await store.close()
+    },
+  } satisfies Partial<QueueEngine>
+}
+
+/**
+ * Makes the engine on an open store and reads the stored switches.
+ * @throws StoreClosedError when the store does not answer
+ */
+export async function createQueueEngine(options: QueueEngineOptions): Promise<QueueEngine> {
+  const parts = partsOf(options)
+  const { store } = options
+  const { popMaintenance } = await store.read('flags', null)
+  parts.polls.paused = popMaintenance
+  const unsubscribe = store.onRemoteWake((wake) => parts.polls.wake([wake]))
+  const ended = operation(parts)
+  return {
+    ...dataPlane(parts),
+    ...management(parts),
+    ...ended,
+    async close() {
+      unsubscribe()
+      await ended.close()
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { QUEUE_MODE } from '../../../model.ts'
+import type { Counts, QueueRow } from '../../../store.ts'
+import { query } from '../rows.ts'
+
+/** A live queue with its running totals and the lag of its groups. */
+export interface QueueFigures {
+  readonly id: number
+  readonly uuid: string
+  readonly name: string
+  readonly namespace: string
+  readonly task: string
+  readonly priority: number
+  readonly created_at: number
+  readonly partitions: number
+  readonly pushed: number
+  readonly stored: number
+  readonly dead: number
+  /** Lag of the consumers without a group; null when there are none. */
+  readonly queue_lag: number | null
+  /** Lag of the slowest group; null when there is none. */
+  readonly group_lag: number | null
+  readonly consumed: number
+  readonly failed: number
+}
+
+const COLUMNS = `q.id, q.uuid, q.name, q.namespace, q.task, q.priority, q.created_at, q.partitions,
+  q.pushed, q.stored, q.dead,
+  (SELECT q.stored - s.passed FROM subscription s
+     WHERE s.queue_name = q.name AND s.group_name = '${QUEUE_MODE}') AS queue_lag,
+  (SELECT q.stored - min(s.passed) FROM subscription s WHERE s.queue_name = q.name) AS group_lag,
+  (SELECT coalesce(sum(s.consumed), 0) FROM subscription s WHERE s.queue_name = q.name) AS consumed,
+  (SELECT coalesce(sum(s.failed), 0) FROM subscription s WHERE s.queue_name = q.name) AS failed`
+
+const MATCHES = `q.deleted = 0 AND (?1 IS NULL OR q.namespace = ?1) AND (?2 IS NULL OR q.task = ?2)
+  AND (?3 IS NULL OR instr(q.name, ?3) > 0)`
+
+/** "All" for LIMIT. */
+const NO_LIMIT = -1
+
+/** Which queues are wanted; null matches all. */
+export interface QueueFilter {
+  readonly namespace: string | null
+  readonly task: string | null
+  readonly search: string | null
+  readonly limit: number | null
+  readonly offset: number
+}
+
+export const ALL_QUEUES: QueueFilter = {
+  namespace: null,
+  task: null,
+  search: null,
+  limit: null,
+  offset: 0,
+}
+
+/** Reads queues with what listings show of them, from running totals alone. */
+export class QueueFiguresReader {
+  readonly #sql
+
+  constructor(db: DatabaseSync) {
+    this.#sql = {
+      list: query<QueueFigures>(
+        db,
+        `SELECT ${COLUMNS} FROM queue q WHERE ${MATCHES}
+         ORDER BY q.created_at DESC, q.id DESC LIMIT ?4 OFFSET ?5`,
+      ),
+      total: query<{ n: number }>(db, `SELECT count(*) AS n FROM queue q WHERE ${MATCHES}`),
+      byName: query<QueueFigures>(
+        db,
+        `SELECT ${COLUMNS} FROM queue q WHERE q.name = ? AND q.deleted = 0`,
+      ),
+      processing: query<{ queue_id: number; n: number }>(
+        db,
+        `SELECT s.queue_id, sum(c.lease_left) AS n
+         FROM cursor c JOIN subscription s ON s.id = c.subscription_id
+         WHERE c.lease_id IS NOT NULL AND c.lease_until > ? GROUP BY s.queue_id`,
+      ),
+    }
+  }
+
+  list({ namespace, task, search, limit, offset }: QueueFilter): readonly QueueFigures[] {
+    return this.#sql.list.all(namespace, task, search, limit ?? NO_LIMIT, offset)
+  }
+
+  total({ namespace, task, search }: QueueFilter): number {
+    return this.#sql.total.one(namespace, task, search)?.n ?? 0
+  }
+
+  byName(name: string): QueueFigures | undefined {
+    return this.#sql.byName.one(name)
+  }
+
+  /** Messages in live leases by queue id. */
+  processing(nowUs: number): ReadonlyMap<number, number> {
+    return new Map(this.#sql.processing.all(nowUs).map(({ queue_id, n }) => [queue_id, n]))
+  }
+}
+
+/** The counters of queue API 9; what no view is behind on counts as completed. */
+export function countsOf(queue: QueueFigures, processing: number): Counts {
+  const pending = queue.queue_lag ?? queue.group_lag ?? queue.stored
+  return {
+    total: queue.stored,
+    pending,
+    processing,
+    completed: queue.stored - pending,
+    failed: queue.failed,
+    deadLetter: queue.dead,
+  }
+}
+
+/** Adds counters up. */
+export function sumCounts(counts: readonly Counts[]): Counts {
+  const sum = (pick: (one: Counts) => number): number =>
+    counts.reduce((total, one) => total + pick(one), 0)
+  return {
+    total: sum((one) => one.total),
+    pending: sum((one) => one.pending),
+    processing: sum((one) => one.processing),
+    completed: sum((one) => one.completed),
+    failed: sum((one) => one.failed),
+    deadLetter: sum((one) => one.deadLetter),
+  }
+}
+
+/** A queue as listings show it. */
+export function queueRow(queue: QueueFigures, processing: number): QueueRow {
+  return {
+    id: queue.uuid,
+    name: queue.name,
+    namespace: queue.namespace,
+    task: queue.task,
+    priority: queue.priority,
+    createdAtUs: queue.created_at,
+    partitions: queue.partitions,
+    counts: countsOf(queue, processing),
+  }
+}
