@@ -1,3 +1,8 @@
+export {
+  type AuthenticatorOptions,
+  createHubAuthenticator,
+  type TokenDialect,
+} from './authenticator.ts'
 export { type ChallengeCode, challengeOf, HubAuthError, HubRequestError } from './errors.ts'
 export type {
   Anonymous,
@@ -6,6 +11,7 @@ export type {
   HubRequest,
   TokenBearer,
 } from './identity.ts'
+export { isListedOrigin } from './listed-origin.ts'
 export {
   assertPublishableId,
   assertPublishableTopic,

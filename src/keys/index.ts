@@ -25,4 +25,4 @@ export {
   verificationKeyOf,
 } from './public-jwk.ts'
 export { chooseKeys, type KeyChoice } from './select.ts'
-export { failingSource, fixedSource, pemSource, secretSource } from './static.ts'
+export { failingSource, fixedSource, keySetSource, pemSource, secretSource } from './static.ts'

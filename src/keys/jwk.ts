@@ -1,4 +1,10 @@
-import { createHash, createPublicKey, type JsonWebKeyInput, type KeyObject } from 'node:crypto'
+import {
+  createHash,
+  createPublicKey,
+  createSecretKey,
+  type JsonWebKeyInput,
+  type KeyObject,
+} from 'node:crypto'
 import { z } from 'zod'
 import { type KeyKind, kindOf, rsaWeakness, type VerificationKey } from './key.ts'
 
@@ -31,9 +37,12 @@ const jwkSchema = z.discriminatedUnion('kty', [
     x: base64url,
     y: base64url,
   }),
+  // A shared secret; read only for a caller that takes the kind `secret`.
+  z.object({ ...SHARED_MEMBERS, kty: z.literal('oct'), k: base64url }),
 ])
 
 function importJwk(jwk: z.output<typeof jwkSchema>): KeyObject | undefined {
+  if (jwk.kty === 'oct') return createSecretKey(jwk.k, 'base64url')
   const { kid: _kid, alg: _alg, use: _use, key_ops: _ops, ...material } = jwk
   const input: JsonWebKeyInput = { format: 'jwk', key: material }
   try {
@@ -56,7 +65,8 @@ function holdsPrivateMember(entry: unknown): boolean {
  */
 export function readJwk(entry: unknown, kinds: readonly KeyKind[]): VerificationKey | undefined {
   const parsed = jwkSchema.safeParse(entry)
-  if (!parsed.success || holdsPrivateMember(entry)) return undefined
+  if (!parsed.success) return undefined
+  if (parsed.data.kty !== 'oct' && holdsPrivateMember(entry)) return undefined
   const key = importJwk(parsed.data)
   const kind = key === undefined ? undefined : kindOf(key)
   if (key === undefined || kind === undefined || !kinds.includes(kind)) return undefined
@@ -72,7 +82,7 @@ export function readJwk(entry: unknown, kinds: readonly KeyKind[]): Verification
 
 /** Identifies a key with its name and algorithm, to tell whether two are the same. */
 function identityOf({ key, kid, alg }: VerificationKey): string {
-  const der = key.export({ format: 'der', type: 'spki' })
+  const der = key.type === 'secret' ? key.export() : key.export({ format: 'der', type: 'spki' })
   return JSON.stringify([createHash('sha256').update(der).digest('base64'), kid, alg])
 }
 

@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { fits, KeyError, type KeyRequest, type KeySource, type VerificationKey } from './key.ts'
 import { readPublicPem } from './pem.ts'
+import { chooseKeys, type KeyChoice } from './select.ts'
 
 const NEVER_CHANGES = (): (() => void) => () => undefined
 const NOTHING_TO_CLOSE = (): void => undefined
@@ -13,6 +14,16 @@ export function fixedSource(keys: readonly VerificationKey[], about: string): Ke
     onChange: NEVER_CHANGES,
     close: NOTHING_TO_CLOSE,
   }
+}
+
+/** A source of the keys of a set that never changes; the token's `kid` chooses among them like in a fetched set. */
+export function keySetSource(
+  keys: readonly VerificationKey[],
+  choice: KeyChoice,
+  about: string,
+): KeySource {
+  const source = fixedSource(keys, about)
+  return { ...source, candidates: (request) => chooseKeys(keys, request, choice) }
 }
 
 /** A source whose every use fails with one error: key material that is missing or unusable. */

@@ -60,7 +60,7 @@ export function checkTimes(times: TokenTimes, rule: TimeRule, nowS: number): voi
 }
 
 /** A value of a claim for the log: quoted, and cut so that a token cannot flood it. */
-function quoted(value: unknown): string {
+export function quoted(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

@@ -9,6 +9,7 @@ export {
   checkAudience,
   checkIssuer,
   checkTimes,
+  quoted,
   readTimes,
   subjectOf,
   type TimeRule,
