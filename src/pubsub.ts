@@ -3,7 +3,7 @@
  * `{kid}.jwk` address, from one fixed JWK, or from the registry of a broker in the same process.
  */
 import { allowsPath, verifyPrefixToken } from './access/index.ts'
-import type { PathVerifier } from './http/require-path.ts'
+import type { PathVerifier } from './http/index.ts'
 import {
   fixedSource,
   JwkDirectory,
@@ -15,7 +15,7 @@ import {
 import { TokenError } from './tokens/index.ts'
 
 export type { PathAction, PrefixClaims } from './access/index.ts'
-export { type PathVerifier, requirePath } from './http/require-path.ts'
+export { type PathVerifier, requirePath } from './http/index.ts'
 export { type PublicJwk, PublicJwkError } from './keys/index.ts'
 export { TokenError, type TokenErrorCode } from './tokens/index.ts'
 

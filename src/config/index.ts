@@ -24,7 +24,7 @@ export { type AuthConfig, JWT_ALGORITHM_SETTINGS, loadMintDefaults } from './jwt
 export { durationMs } from './kinds.ts'
 export type { OperationsConfig } from './operations.ts'
 export { cleanPem, holdsPrivateKey, isPem } from './pem-text.ts'
-export type { PubsubConfig } from './pubsub.ts'
+export { type PubsubConfig, TOKEN_TTL_RANGE_S } from './pubsub.ts'
 export type { QueueConfig } from './queue.ts'
 export type { ServerConfig } from './server.ts'
 export {
@@ -107,6 +107,17 @@ export function loadHubConfig(env: Environment = process.env): HubConfig {
   const hub = readHub(env, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return hub
+}
+
+/**
+ * Reads the `PUBSUB_*` variables alone, for the offline commands.
+ * @throws ConfigError naming every wrong variable
+ */
+export function loadPubsubConfig(env: Environment = process.env): PubsubConfig {
+  const problems: string[] = []
+  const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return pubsub
 }
 
 /**

@@ -3,8 +3,8 @@ import { flag, httpUrl, integer, text } from './kinds.ts'
 import { type MintingKey, parsePrivateJwk, SIGNING_ALGS } from './signing-jwk.ts'
 import { type Kind, type Settings, secret, variable } from './variable.ts'
 
-const MINUTE_S = 60
-const DAY_S = 86_400
+/** The least and the greatest lifetime of a path-prefix token in seconds (seed: 60–86400). */
+export const TOKEN_TTL_RANGE_S = { min: 60, max: 86_400 } as const
 
 const privateJwk: Kind<MintingKey | undefined> = {
   schema: z.string().transform((value, context) => {
@@ -28,7 +28,7 @@ export const PUBSUB_VARIABLES = {
   ),
   tokenTtlS: variable(
     'PUBSUB_TOKEN_TTL_SEC',
-    integer(MINUTE_S, DAY_S),
+    integer(TOKEN_TTL_RANGE_S.min, TOKEN_TTL_RANGE_S.max),
     3600,
     'Lifetime of a path-prefix token in seconds',
   ),

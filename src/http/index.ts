@@ -6,5 +6,7 @@ export { answerErrors, methodNotAllowed, noSuchRoute, notImplemented } from './f
 export * from './gate/index.ts'
 export { createListener, type ListenerLimits } from './listener.ts'
 export { createLog, type Logger } from './log.ts'
+export { type Operation, operation } from './operation.ts'
 export { requestLog } from './request-log.ts'
+export { type PathVerifier, requirePath } from './require-path.ts'
 export { routesOf } from './routes-of.ts'

@@ -1,10 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { z } from 'zod'
-import { answerJson } from '../http/answer.ts'
-import { readJson } from '../http/body.ts'
-import { HttpError } from '../http/errors.ts'
-import { answerErrors } from '../http/failure.ts'
-import type { Logger } from '../http/log.ts'
+import { answerErrors, answerJson, HttpError, type Logger, readJson } from '../http/index.ts'
 import { challengeOf, IssuerError, type IssuerErrorCode } from './errors.ts'
 
 /** Far above any body of these routes: 500 herd ids of 255 characters fit. */

@@ -1,7 +1,6 @@
 import { Router } from 'express'
 import { ConfigError, type PubsubConfig } from '../config/index.ts'
-import type { Logger } from '../http/log.ts'
-import type { Operation } from '../http/operation.ts'
+import type { Logger, Operation } from '../http/index.ts'
 import { publicHalf } from '../keys/index.ts'
 import { answerIssuerErrors } from './answers.ts'
 import { CallerReader } from './caller.ts'

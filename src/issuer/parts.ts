@@ -1,4 +1,4 @@
-import type { Logger } from '../http/log.ts'
+import type { Logger } from '../http/index.ts'
 import type { CallerReader } from './caller.ts'
 import type { MinterOptions } from './minter.ts'
 import type { KeyRegistry } from './registry.ts'

@@ -1,6 +1,6 @@
 import { stringifySetCookie } from 'cookie'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import { answerJson } from '../http/answer.ts'
+import { answerJson } from '../http/index.ts'
 import { SUBSCRIBER_TTL_S, type SubscriberTokenIssuer } from './subscriber-token.ts'
 
 /** Browsers keep a cookie of this name only with `Secure` from a secure origin (hub protocol, 8.2). */

@@ -1,5 +1,6 @@
 export { cleanPem, holdsPrivateKey } from '../config/index.ts'
 export { FetchError, type FetchErrorCode, type FetchLimits, fetchJson } from './fetch-json.ts'
+export { generateSigningJwk, type PrivateSigningJwk } from './generate.ts'
 export { type KeySet, readJwk, readJwkSet } from './jwk.ts'
 export { JwkDirectory, type JwkDirectoryOptions } from './jwk-directory.ts'
 export { type JwksOptions, JwksSource, MAX_KEY_SET_BYTES, ON_DEMAND_INTERVAL_MS } from './jwks.ts'

@@ -1,7 +1,6 @@
 import { Router } from 'express'
 import { v7 as uuidv7 } from 'uuid'
-import { answerJson, answerNothing } from '../../http/answer.ts'
-import { type Operation, operation } from '../../http/operation.ts'
+import { answerJson, answerNothing, type Operation, operation } from '../../http/index.ts'
 import { forbidStoring, isoTime, readArguments, readParam } from '../answers.ts'
 import { newDeviceKey } from '../device-keys.ts'
 import { IssuerError } from '../errors.ts'

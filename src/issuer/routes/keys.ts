@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Request, type Response, Router } from 'express'
-import { type Operation, operation } from '../../http/operation.ts'
+import { type Operation, operation } from '../../http/index.ts'
 import { IssuerError } from '../errors.ts'
 import type { IssuerParts } from '../parts.ts'
 import { errorShape, keySetShape, publicJwkShape } from '../shapes.ts'

@@ -1,6 +1,5 @@
 import { type Request, type Response, Router } from 'express'
-import { answerJson } from '../../http/answer.ts'
-import { operation } from '../../http/operation.ts'
+import { answerJson, operation } from '../../http/index.ts'
 import { forbidStoring, readArguments } from '../answers.ts'
 import { callerClaims, serviceClaims, type TokenClaims } from '../claims.ts'
 import { IssuerError } from '../errors.ts'

@@ -1,7 +1,6 @@
 import { type Request, type Response, Router } from 'express'
 import type { z } from 'zod'
-import { answerJson } from '../../http/answer.ts'
-import { type Operation, operation } from '../../http/operation.ts'
+import { answerJson, type Operation, operation } from '../../http/index.ts'
 import { PublicJwkError, parsePublicJwk } from '../../keys/index.ts'
 import { answerIssuerErrors, forbidStoring, isoTime, readArguments } from '../answers.ts'
 import type { Caller } from '../caller.ts'
