@@ -3,7 +3,10 @@ export {
   createHubAuthenticator,
   type TokenDialect,
 } from './authenticator.ts'
+export type { Clock } from './clock.ts'
+export { type Discovery, discoveryLinks } from './discovery.ts'
 export { type ChallengeCode, challengeOf, HubAuthError, HubRequestError } from './errors.ts'
+export { createHub, type Hub, type HubHealth, type HubOptions } from './hub.ts'
 export type {
   Anonymous,
   HubAuthenticator,
@@ -12,6 +15,7 @@ export type {
   TokenBearer,
 } from './identity.ts'
 export { isListedOrigin } from './listed-origin.ts'
+export type { HubLogger } from './log.ts'
 export {
   assertPublishableId,
   assertPublishableTopic,
@@ -22,3 +26,14 @@ export {
   isReservedTopic,
   METADATA_PATH,
 } from './reserved.ts'
+export {
+  type Head,
+  type HistoryPage,
+  type HubStore,
+  MAX_CURSOR_SEARCH_UPDATES,
+  type StoredUpdate,
+  type Update,
+  type UpdateListener,
+} from './store.ts'
+export { localStore } from './stores/local.ts'
+export { HUB_MODULE, type SqliteHubStoreOptions, sqliteHubStore } from './stores/sqlite/store.ts'

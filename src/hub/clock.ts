@@ -1,0 +1,4 @@
+/** Where the hub reads the time: ms since 1970, as `Date`. */
+export interface Clock {
+  now(): number
+}

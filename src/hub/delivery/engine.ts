@@ -1,0 +1,136 @@
+import { v7 } from 'uuid'
+import type { Clock } from '../clock.ts'
+import { eventFrame } from '../frame.ts'
+import type { HubStore, StoredUpdate, Update } from '../store.ts'
+import { MAX_QUEUED_UPDATES } from './event-stream.ts'
+import { replay, startHolding } from './replay.ts'
+import { mayRead, type Subscriber } from './subscriber.ts'
+import type { SubscriberIndex } from './subscriber-index.ts'
+
+/** What the engine is built from. */
+export interface EngineOptions {
+  readonly store: HubStore
+  readonly clock: Clock
+  /** From 0 to 1, as Math.random. */
+  readonly random: () => number
+  readonly index: SubscriberIndex
+  /** Most updates kept; 0 = unlimited. */
+  readonly historySize: number
+  /** Probability from 0 to 1 that an update trims the history. */
+  readonly cleanupFrequency: number
+  /** Hears of a replay that the store could not finish; the subscriber is disconnected. */
+  readonly onReplayFailure: (error: unknown) => void
+}
+
+/** Accepts updates in one hub-wide order and hands each to those who asked for it and may see it. */
+export class DeliveryEngine {
+  readonly index: SubscriberIndex
+  readonly #options: EngineOptions
+  #headSeq = 0
+  #headId: string | undefined
+  /** Appends that are not answered yet; closing waits for them. */
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.index = options.index
+  }
+
+  /** Id of the newest update of any topic; undefined when there was none yet. */
+  get lastEventId(): string | undefined {
+    return this.#headId
+  }
+
+  /** Opens the store. */
+  async start(): Promise<void> {
+    const head = await this.#options.store.open((update) => this.#deliver(update))
+    // Updates may have been heard while the store opened.
+    if (head.seq <= this.#headSeq) return
+    this.#headSeq = head.seq
+    this.#headId = head.id
+  }
+
+  /**
+   * Accepts an update; makes its id (a time-ordered UUID) if it has none. Resolves with the id once the
+   * update is stored, whether or not every subscriber has it.
+   * @throws what the store throws; the update was then delivered to nobody
+   */
+  async publish(publication: Omit<Update, 'id'> & { readonly id?: string }): Promise<string> {
+    const { store, historySize, cleanupFrequency, random } = this.#options
+    const update = { ...publication, id: publication.id ?? `urn:uuid:${v7()}` }
+    const appended = store.append(update, historySize > 0 && random() < cleanupFrequency)
+    this.#open.add(appended)
+    try {
+      await appended
+    } finally {
+      this.#open.delete(appended)
+    }
+    return update.id
+  }
+
+  /** The position of a cursor in history, see `HubStore.locate`; undefined too when nothing follows any. */
+  async locate(cursor: string): Promise<number | undefined> {
+    return this.#headSeq === 0 ? undefined : this.#options.store.locate(cursor)
+  }
+
+  /** Adds a subscriber; with `from` it first gets the history after that position. */
+  join(subscriber: Subscriber, from: number | undefined): void {
+    this.index.add(subscriber)
+    if (from === undefined) return
+    const holding = startHolding()
+    subscriber.holding = holding
+    const source = { store: this.#options.store, headSeq: () => this.#headSeq }
+    replay(subscriber, from, holding, source).catch((error: unknown) => {
+      subscriber.stream.end()
+      this.#options.onReplayFailure(error)
+    })
+  }
+
+  /** Removes a subscriber; false when it had been removed before. */
+  leave(subscriber: Subscriber): boolean {
+    return this.index.remove(subscriber)
+  }
+
+  /** Ends every stream, waits for what is being stored, closes the store. */
+  async close(): Promise<void> {
+    for (const { stream } of this.index.all) stream.end()
+    await Promise.allSettled(this.#open)
+    await this.#options.store.close()
+  }
+
+  #deliver(update: StoredUpdate): void {
+    this.#headSeq = update.seq
+    this.#headId = update.id
+    const recipients = this.index.recipients(update.topics)
+    if (recipients.size === 0) return
+    const frame = eventFrame(update)
+    const now = this.#options.clock.now()
+    const mayBeRead = rememberGrants(update)
+    for (const subscriber of recipients) {
+      if (mayBeRead(subscriber)) offer(subscriber, update.seq, frame, now)
+    }
+  }
+}
+
+/** `mayRead` for one update: subscribers whose token is the same share their grants and the answer. */
+function rememberGrants(update: Update): (subscriber: Subscriber) => boolean {
+  if (!update.private) return () => true
+  const answers = new Map<unknown, boolean>()
+  return (subscriber) => {
+    const { grants } = subscriber.identity
+    const known = answers.get(grants)
+    if (known !== undefined) return known
+    const answer = mayRead(subscriber, update)
+    answers.set(grants, answer)
+    return answer
+  }
+}
+
+function offer(subscriber: Subscriber, seq: number, frame: Buffer, now: number): void {
+  const { stream, identity, holding } = subscriber
+  // The timer that ends a stream at `exp` may be late; nothing may be sent after that moment.
+  if (!identity.anonymous && identity.expiresAtMs <= now) stream.end()
+  else if (holding === undefined) stream.send(frame)
+  else if (seq > holding.after) holding.frames.push(frame)
+  if (holding !== undefined && holding.frames.length > MAX_QUEUED_UPDATES) stream.drop()
+}

@@ -1,0 +1,37 @@
+import type { Request } from 'express'
+import type { RefusalLog } from './answers.ts'
+
+/** The part of a logger that the hub uses; pino has it. */
+export interface HubLogger {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+}
+
+/** Swallows everything. */
+export const SILENT: HubLogger = { info() {}, warn() {}, error() {} }
+
+/** The lines that the hub writes. None holds a token, a payload, a topic or the data of an update. */
+export interface HubLog extends RefusalLog {
+  /** Something that no request waits for went wrong. */
+  background(error: unknown, text: string): void
+}
+
+function facts(req: Request): object {
+  return { ...(req.id === undefined ? {} : { reqId: req.id }), method: req.method }
+}
+
+/** Makes the hub's log over an app's logger. */
+export function hubLog(logger: HubLogger): HubLog {
+  return {
+    refusedToken(req, error) {
+      logger.info({ ...facts(req), code: error.code, reason: error.reason }, 'hub token refused')
+    },
+    failed(req, error) {
+      logger.error({ ...facts(req), err: error }, 'hub request failed')
+    },
+    background(error, text) {
+      logger.error({ err: error }, text)
+    },
+  }
+}
