@@ -13,6 +13,8 @@ export interface HubContext {
   readonly config: HubConfig
   readonly engine: DeliveryEngine
   readonly authenticator: HubAuthenticator
+  /** True when tokens of another dialect are accepted, for either role. */
+  readonly otherDialect: boolean
   readonly metrics: HubMetrics
   readonly log: HubLog
   readonly clock: Clock
@@ -24,9 +26,9 @@ export interface HubContext {
   accepting(): boolean
 }
 
-/** Whether some issuer can verify tokens of a role; without one, that role does not exist. */
-export function verifies(config: HubConfig, role: HubRole): boolean {
-  return config.issuers.some((issuer) => issuer[role] !== undefined)
+/** Whether tokens of a role can be verified at all; if not, that role does not exist. */
+export function verifies({ config, otherDialect }: HubContext, role: HubRole): boolean {
+  return otherDialect || config.issuers.some((issuer) => issuer[role] !== undefined)
 }
 
 /**

@@ -2,12 +2,14 @@ import type { Router } from 'express'
 import type { Registry } from 'prom-client'
 import { createTopicMatchers, MatchCache } from '../access/index.ts'
 import type { HubConfig } from '../config/index.ts'
+import { type Log, NO_LOG } from '../keys/index.ts'
+import { createHubAuthenticator, type TokenDialect } from './authenticator.ts'
 import type { Clock } from './clock.ts'
 import type { HubContext } from './context.ts'
 import { DeliveryEngine } from './delivery/engine.ts'
 import { SubscriberIndex } from './delivery/subscriber-index.ts'
-import type { HubAuthenticator, HubIdentity } from './identity.ts'
-import { type HubLogger, hubLog, SILENT } from './log.ts'
+import type { HubIdentity } from './identity.ts'
+import { hubLog } from './log.ts'
 import { hubMetrics } from './metrics.ts'
 import { EARLIEST } from './reserved.ts'
 import { hubRouter } from './router.ts'
@@ -21,11 +23,11 @@ export interface HubOptions {
   /** The history; without one, updates reach only those who are connected. The hub closes it. */
   readonly store?: HubStore
   readonly clock?: Clock
-  readonly logger?: HubLogger
+  readonly logger?: Log
   /** Where the hub's metrics are added; without one they are counted and shown nowhere. */
   readonly registry?: Registry
-  /** Who a request comes from. */
-  readonly authenticator: HubAuthenticator
+  /** Reads tokens that are no RFC 9068 access tokens, such as path-prefix tokens. */
+  readonly otherDialect?: TokenDialect
   /** From 0 to 1; spreads the ends of streams and the trimming of history. */
   readonly random?: () => number
 }
@@ -58,7 +60,8 @@ export interface Hub {
  */
 export function createHub(options: HubOptions): Hub {
   const { config, clock = Date, random = Math.random } = options
-  const log = hubLog(options.logger ?? SILENT)
+  const logger = options.logger ?? NO_LOG
+  const log = hubLog(logger)
   const matchers = createTopicMatchers(
     config.matcherBaseUrl,
     new MatchCache(config.topicMatcherCache),
@@ -84,11 +87,18 @@ export function createHub(options: HubOptions): Hub {
   )
   // Whoever awaits `ready` sees the failure; nobody has to.
   ready.catch((error: unknown) => log.background(error, 'hub history cannot be opened'))
-  const { authenticator } = options
+  const authenticator = createHubAuthenticator({
+    config,
+    matchers,
+    clock,
+    log: logger,
+    ...(options.otherDialect === undefined ? {} : { otherDialect: options.otherDialect }),
+  })
   const context: HubContext = {
     config,
     engine,
     authenticator,
+    otherDialect: options.otherDialect !== undefined,
     metrics: hubMetrics(options.registry),
     log,
     clock,

@@ -15,7 +15,6 @@ export type {
   TokenBearer,
 } from './identity.ts'
 export { isListedOrigin } from './listed-origin.ts'
-export type { HubLogger } from './log.ts'
 export {
   assertPublishableId,
   assertPublishableTopic,

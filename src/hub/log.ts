@@ -1,15 +1,6 @@
 import type { Request } from 'express'
+import type { Log } from '../keys/index.ts'
 import type { RefusalLog } from './answers.ts'
-
-/** The part of a logger that the hub uses; pino has it. */
-export interface HubLogger {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
-}
-
-/** Swallows everything. */
-export const SILENT: HubLogger = { info() {}, warn() {}, error() {} }
 
 /** The lines that the hub writes. None holds a token, a payload, a topic or the data of an update. */
 export interface HubLog extends RefusalLog {
@@ -22,7 +13,7 @@ function facts(req: Request): object {
 }
 
 /** Makes the hub's log over an app's logger. */
-export function hubLog(logger: HubLogger): HubLog {
+export function hubLog(logger: Log): HubLog {
   return {
     refusedToken(req, error) {
       logger.info({ ...facts(req), code: error.code, reason: error.reason }, 'hub token refused')

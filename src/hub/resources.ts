@@ -27,11 +27,10 @@ export interface Resource {
   readonly operations: readonly Operation[]
 }
 
-const canSubscribe = ({ config }: HubContext): boolean =>
-  config.anonymous || verifies(config, 'subscriber')
-const canPublish = ({ config }: HubContext): boolean => verifies(config, 'publisher')
-const isProtected = ({ config }: HubContext): boolean =>
-  verifies(config, 'publisher') || verifies(config, 'subscriber')
+const canSubscribe = (hub: HubContext): boolean =>
+  hub.config.anonymous || verifies(hub, 'subscriber')
+const canPublish = (hub: HubContext): boolean => verifies(hub, 'publisher')
+const isProtected = (hub: HubContext): boolean => canPublish(hub) || verifies(hub, 'subscriber')
 const listsSubscriptions = ({ config }: HubContext): boolean => config.subscriptions
 const hasDebugger = ({ config }: HubContext): boolean => config.debugger
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createTopicMatchers, MatchCache } from '../../src/access/index.ts'
 import { createHub } from '../../src/hub/index.ts'
 import { startApp } from '../support/express-app.ts'
-import { testAuthenticator } from '../support/hub/authenticator.ts'
 import { hubConfig, SHOP } from '../support/hub/config.ts'
 import { publish, type RunningHub, startHub } from '../support/hub/hub.ts'
 import { subscribe } from '../support/hub/stream.ts'
@@ -355,9 +353,7 @@ describe('row 69: methods whose condition does not hold', () => {
 describe('a hub below a mount path', () => {
   it('answers nothing as its own: 500', async () => {
     const config = hubConfig({ anonymous: true })
-    const matchers = createTopicMatchers(config.matcherBaseUrl, new MatchCache(0))
-    const authenticator = testAuthenticator({ config, matchers, clock: Date })
-    const hub = createHub({ config, authenticator })
+    const hub = createHub({ config })
     const app = await startApp((express) => express.use('/below', hub.router))
     expect((await fetch(`${app.url}/below${HUB}?match=a`)).status).toBe(500)
     expect((await fetch(`${app.url}/other`)).status).toBe(404)

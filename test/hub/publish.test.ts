@@ -217,7 +217,7 @@ describe('H33: a store that fails', () => {
       readAfter: () => Promise.reject(new Error('disk /var/lib/x is full')),
       close: () => Promise.resolve(),
     }
-    const logger = { info() {}, warn() {}, error: note }
+    const logger = { debug() {}, info() {}, warn() {}, error: note }
     const hub = await startHub({ settings: { anonymous: true }, store: failing, logger })
     const response = await publish(hub, { topic: 'a' })
     expect(response.status).toBe(500)

@@ -24,7 +24,7 @@ function sentPath(req: Request): string {
  * @throws HubAuthError 400, 401, 403
  */
 async function authorize(hub: HubContext, req: Request): Promise<void> {
-  if (!verifies(hub.config, 'subscriber')) return
+  if (!verifies(hub, 'subscriber')) return
   const identity = await identify(hub, req, 'subscriber')
   // Anonymous mode opens the stream, not the list of who is there.
   if (identity.anonymous) throw new HubAuthError('token_missing', 'subscriptions_need_a_token')

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import { onTestFinished } from 'vitest'
-import { createTopicMatchers, MatchCache } from '../../../src/access/index.ts'
 import type { HubConfig } from '../../../src/config/index.ts'
 import { createListener } from '../../../src/http/listener.ts'
 import {
@@ -16,7 +15,6 @@ import {
 } from '../../../src/hub/index.ts'
 import { openSqliteHost } from '../../../src/storage/index.ts'
 import { portOf, strictApp } from '../express-app.ts'
-import { testAuthenticator } from './authenticator.ts'
 import { hubConfig } from './config.ts'
 import { bearer, publisherToken } from './tokens.ts'
 
@@ -61,9 +59,7 @@ export async function startHub(options: StartOptions = {}): Promise<RunningHub> 
   const kept = dataDir === undefined ? undefined : await persistentStore(dataDir, config)
   const registry = new Registry()
   const store = kept === undefined ? {} : { store: kept.store }
-  const matchers = createTopicMatchers(config.matcherBaseUrl, new MatchCache(1000))
-  const authenticator = testAuthenticator({ config, matchers, clock: rest.clock ?? Date })
-  const hub = createHub({ config, registry, authenticator, ...store, ...rest })
+  const hub = createHub({ config, registry, ...store, ...rest })
   await hub.ready
   const app = strictApp()
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy)
