@@ -172,10 +172,23 @@ describe('a path not in normal form', () => {
     }
   })
 
+  it('an absolute target is judged by its path alone, and served (RFC 9112 §3.2.2)', async () => {
+    for (const host of ['127.0.0.1', 'elsewhere.example:99', 'internal']) {
+      const health = await raw(`http://${host}/health?x=1`)
+      expect([health.status, health.ran?.path]).toEqual([200, '/health'])
+      const status = await raw(`http://${host}/api/v1/status`, 'read-only')
+      expect([status.status, status.ran?.path]).toEqual([200, '/api/v1/status'])
+      expect((await raw(`http://${host}/api/v1/status`)).status).toBe(401)
+      expect((await raw(`http://${host}/api/v1/pop`, 'read-only')).status).toBe(403)
+    }
+  })
+
   it('a name that climbs must satisfy the reading it climbs to', async () => {
-    const climbing = '/api/v1/resources/queues/..%2F..%2Fsystem%2Fx'
-    expect((await raw(climbing, 'read-only')).status).toBe(403)
-    expect((await raw(climbing, 'read-write')).status).toBe(403)
+    for (const slash of ['%2F', '%2f', '%5C', '%5c', '\\']) {
+      const climbing = ['/api/v1/resources/queues/..', '..', 'system', 'x'].join(slash)
+      expect((await raw(climbing, 'read-only')).status).toBe(403)
+      expect((await raw(climbing, 'read-write')).status).toBe(403)
+    }
     const down = '/api/v1/pop/queue/..%2F..%2Fstatus'
     expect((await raw(down, 'read-only')).status).toBe(403)
   })
