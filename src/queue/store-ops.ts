@@ -99,6 +99,16 @@ export interface TraceNameRow {
   readonly lastSeenUs: number
 }
 
+/** A pushed item that push maintenance has put into the buffer. Queue API 13.1. */
+export interface BufferedPush {
+  readonly status: 'buffered'
+  readonly transactionId: string
+  /** The message keeps it when it is replayed. */
+  readonly messageId: string
+  /** The partition may not exist yet. */
+  readonly partitionId: null
+}
+
 /** The buffer of push maintenance. */
 export interface BufferState {
   readonly pending: number
@@ -217,6 +227,12 @@ export interface OpsReads {
     result: { readonly rows: readonly TraceNameRow[]; readonly total: number }
   }
   buffer: { args: null; result: BufferState }
+  /** Partitions of every queue by its name. */
+  partitionCounts: { args: null; result: ReadonlyMap<string, number> }
+  /** When the oldest message of each queue that nobody consumes was made, in µs; by the queue's name. */
+  oldestUnread: { args: null; result: ReadonlyMap<string, number> }
+  /** null: no such queue. */
+  queueOptions: { args: { readonly queue: string }; result: QueueOptions | null }
   /** Oldest bucket first; null filters match all. */
   queueSeries: {
     args: SeriesSpan & {

@@ -23,6 +23,8 @@ export interface CycleAck {
   readonly leaseId: string | null
   /** `failed` releases the lease and moves nothing. */
   readonly status: 'completed' | 'failed'
+  /** Messages that the ack stands for; only for figures. */
+  readonly count: number
 }
 
 /** One atomic step of a stream on one source partition. */

@@ -1,4 +1,5 @@
 import type { GivenOptions, QueueOptions } from './model.ts'
+import type { BufferedPush } from './store-ops.ts'
 import type {
   AckItem,
   AckResult,
@@ -44,7 +45,8 @@ export interface CoreWrites {
       readonly producerSub: string | null
       readonly nowUs: number
     }
-    result: readonly PushResult[]
+    /** `buffered` while push maintenance diverts the item. */
+    result: readonly (PushResult | BufferedPush)[]
   }
   /** Claims what can be delivered and registers the group at its first contact. Queue API 5.4, 7.1. */
   pop: { args: PopArgs; result: PopResult }

@@ -1,13 +1,19 @@
+import type { StoreNote } from './store-notes.ts'
+import type { OpsReads, OpsWrites } from './store-ops.ts'
 import type { CoreReads } from './store-reads.ts'
+import type { StreamReads, StreamWrites } from './store-streams.ts'
 import type { CoreWrites } from './store-writes.ts'
 
+export type * from './store-notes.ts'
+export type * from './store-ops.ts'
 export type * from './store-reads.ts'
 export type * from './store-shapes.ts'
+export type * from './store-streams.ts'
 
 /** Every write of the queue by kind: arguments and result. */
-export type Writes = CoreWrites
+export type Writes = CoreWrites & OpsWrites & StreamWrites
 /** Every read of the queue by kind: arguments and result. */
-export type Reads = CoreReads
+export type Reads = CoreReads & OpsReads & StreamReads
 
 export type WriteKind = keyof Writes
 export type ReadKind = keyof Reads
@@ -31,7 +37,13 @@ export interface Wake {
 
 /** What became of one write. A business refusal is part of the value; `error` is a fault of the store. */
 export type WriteOutcome =
-  | { readonly ok: true; readonly value: unknown; readonly wakes: readonly Wake[] }
+  | {
+      readonly ok: true
+      readonly value: unknown
+      readonly wakes: readonly Wake[]
+      /** What happened inside the store that figures count. */
+      readonly notes: readonly StoreNote[]
+    }
   | { readonly ok: false; readonly error: Error }
 
 /**

@@ -4,12 +4,14 @@ import type {
   Claim,
   FlagName,
   JobName,
+  OpsWrites,
   PopScope,
   PushItem,
   ReadKind,
   Reads,
   ReplayResult,
   SeekTarget,
+  StreamWrites,
   TransactionOp,
   TransactionResult,
   Writes,
@@ -142,6 +144,13 @@ export interface QueueEngine {
   setFlag(name: FlagName, value: boolean): Promise<void>
   /** Listings and figures, straight from the store; the engine adds the time. */
   read<K extends ReadKind>(kind: K, args: WithoutNow<Reads[K]['args']>): Promise<Reads[K]['result']>
+  /** Writes of the operator's side and of streams; the engine adds the time. @throws as the others */
+  write<K extends SideWriteKind>(
+    kind: K,
+    args: WithoutNow<Writes[K]['args']>,
+  ): Promise<Writes[K]['result']>
+  /** Pops that wait now, by queue; those by namespace or task count together, for the empty name. */
+  parked(): ReadonlyMap<string, number>
   /** Lets the waiting pops of a queue look again. Queue API 13.3. */
   wake(queue: string): void
   /** Runs one background job to its end, in small steps; returns the rows it deleted. */
@@ -155,6 +164,9 @@ export interface QueueEngine {
   /** Drains, stops the jobs and closes the store. */
   close(): Promise<void>
 }
+
+/** Kinds of writes that are no part of the core queue and pass through the engine as they are. */
+export type SideWriteKind = keyof OpsWrites | keyof StreamWrites
 
 /** Arguments of a read without the time, which the engine's clock supplies. */
 export type WithoutNow<A> = A extends { readonly nowUs: number } ? Omit<A, 'nowUs'> : A

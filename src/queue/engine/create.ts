@@ -1,9 +1,10 @@
 import type { OperationsConfig, QueueConfig } from '../../config/index.ts'
 import type { BatchReport } from '../../storage/index.ts'
 import { freshId } from '../message-id.ts'
-import type { JobName, QueueStore, ReadKind, Reads } from '../store.ts'
-import type { PushReply, QueueEngine, TransactionReply, WithoutNow } from './api.ts'
+import type { JobName, QueueStore, ReadKind, Reads, Writes } from '../store.ts'
+import type { PushReply, QueueEngine, SideWriteKind, TransactionReply, WithoutNow } from './api.ts'
 import { Counts } from './counts.ts'
+import { BufferDrainer } from './drainer.ts'
 import { type EngineObserver, NO_OBSERVER } from './observer.ts'
 import { Polls } from './polls.ts'
 import { Stepper } from './steps.ts'
@@ -25,6 +26,8 @@ export interface QueueEngineOptions {
   readonly observer?: EngineObserver
   /** Told of every commit; for metrics. */
   readonly onBatch?: (report: BatchReport) => void
+  /** Told when a buffered push could not be replayed. */
+  readonly onDrainError?: (error: unknown) => void
 }
 
 /** The parts of one engine. */
@@ -34,6 +37,7 @@ interface Parts {
   readonly polls: Polls
   readonly steps: Stepper
   readonly counts: Counts
+  readonly drainer: BufferDrainer
   readonly observer: EngineObserver
   readonly nowUs: () => number
 }
@@ -48,6 +52,8 @@ function partsOf(options: QueueEngineOptions): Parts {
     maxWaitingBytes: config.maxWaitingBytes,
     onBatch,
     onWakes: (wakes) => polls.wake(wakes),
+    onNotes: (notes) => observer.noted(notes),
+    onFailure: () => observer.storeFailed(),
   })
   const polls: Polls = new Polls({
     writer,
@@ -56,7 +62,12 @@ function partsOf(options: QueueEngineOptions): Parts {
     maxParkedPops: config.maxParkedPops ?? MAX_PARKED_POPS,
   })
   const steps = new Stepper(writer, nowUs)
-  return { options, writer, polls, steps, counts: new Counts(now), observer, nowUs }
+  const drainer = new BufferDrainer(
+    // The kind decides the arguments, which only lack the time.
+    (kind, args) => writer.write(kind, { ...args, nowUs: nowUs() } as Writes[typeof kind]['args']),
+    options.onDrainError ?? (() => {}),
+  )
+  return { options, writer, polls, steps, counts: new Counts(now), drainer, observer, nowUs }
 }
 
 /** The data plane: push, pop, ack, lease, transaction. */
@@ -118,7 +129,7 @@ function management({ writer, steps, nowUs }: Parts) {
 }
 
 /** Reads, switches and the end. */
-function operation({ options, writer, polls, steps, counts, nowUs }: Parts) {
+function operation({ options, writer, polls, steps, counts, drainer, nowUs }: Parts) {
   const { store, config } = options
   let open = true
   const read = <K extends ReadKind>(
@@ -132,6 +143,7 @@ function operation({ options, writer, polls, steps, counts, nowUs }: Parts) {
   const drain = async (): Promise<void> => {
     open = false
     polls.drain()
+    await drainer.stop()
     await writer.drain()
   }
   return {
@@ -141,7 +153,9 @@ function operation({ options, writer, polls, steps, counts, nowUs }: Parts) {
     async setFlag(name, value) {
       await writer.write('setFlag', { name, value, nowUs: nowUs() })
       if (name === 'popMaintenance') polls.paused = value
+      if (name === 'pushMaintenance' && !value) drainer.kick()
     },
+    parked: () => polls.parkedByQueue(),
     wake: (queue) => polls.wakeQueue(queue),
     runJob: (job: JobName) =>
       steps.job(job, {
@@ -165,6 +179,19 @@ function operation({ options, writer, polls, steps, counts, nowUs }: Parts) {
   } satisfies Partial<QueueEngine>
 }
 
+/** Writes that are no part of the core queue. */
+function sidePlane({ writer, observer, nowUs }: Parts) {
+  return {
+    async write<K extends SideWriteKind>(kind: K, args: WithoutNow<Writes[K]['args']>) {
+      const op = { kind, args: { ...args, nowUs: nowUs() } as Writes[K]['args'] }
+      const result = await writer.write(kind, op.args)
+      if (kind === 'cycle')
+        observer.cycled(op.args as Writes['cycle']['args'], result as Writes['cycle']['result'])
+      return result
+    },
+  } satisfies Partial<QueueEngine>
+}
+
 /**
  * Makes the engine on an open store and reads the stored switches.
  * @throws StoreClosedError when the store does not answer
@@ -174,11 +201,14 @@ export async function createQueueEngine(options: QueueEngineOptions): Promise<Qu
   const { store } = options
   const { popMaintenance } = await store.read('flags', null)
   parts.polls.paused = popMaintenance
+  // What was diverted before a restart is replayed, unless pushes are still diverted.
+  if ((await store.read('buffer', null)).pending > 0) parts.drainer.kick()
   const unsubscribe = store.onRemoteWake((wake) => parts.polls.wake([wake]))
   const ended = operation(parts)
   return {
     ...dataPlane(parts),
     ...management(parts),
+    ...sidePlane(parts),
     ...ended,
     async close() {
       unsubscribe()

@@ -42,6 +42,11 @@ export class Line {
     this.#attempt = attempt
   }
 
+  /** Pops that wait here. */
+  get size(): number {
+    return this.#parked.size
+  }
+
   get idle(): boolean {
     return this.#parked.size === 0 && this.#trying === 0
   }

@@ -1,4 +1,12 @@
-import type { AckItem, AckResult, PushItem, TransactionOp } from '../store.ts'
+import type {
+  AckItem,
+  AckResult,
+  CycleArgs,
+  CycleOutcome,
+  PushItem,
+  StoreNote,
+  TransactionOp,
+} from '../store.ts'
 import type { PopReply, PopRequest, PushReply, TransactionReply } from './api.ts'
 
 /** Told of everything the engine has done; for figures per queue. Must not throw. */
@@ -7,6 +15,9 @@ export interface EngineObserver {
   popped(request: PopRequest, reply: PopReply | null): void
   acked(items: readonly AckItem[], results: readonly AckResult[]): void
   transacted(operations: readonly TransactionOp[], reply: TransactionReply): void
+  cycled(args: Omit<CycleArgs, 'nowUs'>, outcome: CycleOutcome): void
+  /** What only the store sees. */
+  noted(notes: readonly StoreNote[]): void
   /** A request that the store could not serve. */
   storeFailed(): void
 }
@@ -17,5 +28,7 @@ export const NO_OBSERVER: EngineObserver = {
   popped() {},
   acked() {},
   transacted() {},
+  cycled() {},
+  noted() {},
   storeFailed() {},
 }

@@ -36,6 +36,16 @@ export class Polls {
     return this.#waiting
   }
 
+  /** The same by queue; those by namespace or task count for the empty name. */
+  parkedByQueue(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>()
+    for (const { scope, size } of this.#lines.values()) {
+      const queue = 'queue' in scope ? scope.queue : ''
+      if (size > 0) counts.set(queue, (counts.get(queue) ?? 0) + size)
+    }
+    return counts
+  }
+
   /** While paused every pop is answered with nothing, at once. Queue API 13.2. */
   set paused(value: boolean) {
     this.#paused = value

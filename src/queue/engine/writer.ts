@@ -1,5 +1,13 @@
 import { type BatchReport, GroupCommit } from '../../storage/index.ts'
-import type { QueueStore, Wake, WriteKind, WriteOp, WriteOutcome, Writes } from '../store.ts'
+import type {
+  QueueStore,
+  StoreNote,
+  Wake,
+  WriteKind,
+  WriteOp,
+  WriteOutcome,
+  Writes,
+} from '../store.ts'
 
 /** Rough bytes of an operation or item beside its texts. */
 const FIXED_BYTES = 200
@@ -13,6 +21,13 @@ function sizeOf(op: WriteOp): number {
       return sum + FIXED_BYTES + (part.type === 'push' ? part.item.payload.length : 0)
     }, FIXED_BYTES)
   }
+  if (op.kind === 'cycle') {
+    const { pushItems, stateOps } = op.args
+    const state = stateOps.map((one) => (one.type === 'upsert' ? one.value.length : 0))
+    const sizes = [...pushItems.map(({ payload }) => payload.length), ...state]
+    return sizes.reduce((sum, size) => sum + size + FIXED_BYTES, FIXED_BYTES)
+  }
+  if (op.kind === 'addTrace') return op.args.data.length + FIXED_BYTES
   return op.kind === 'ack' ? FIXED_BYTES * (op.args.items.length + 1) : FIXED_BYTES
 }
 
@@ -25,15 +40,21 @@ export interface WriterOptions {
   readonly onBatch?: ((report: BatchReport) => void) | undefined
   /** Called for every committed batch, before its operations are answered. */
   readonly onWakes: (wakes: readonly Wake[]) => void
+  /** Called the same way with what the store has noted for figures. */
+  readonly onNotes?: (notes: readonly StoreNote[]) => void
+  /** Called for every write that failed inside the store. */
+  readonly onFailure?: () => void
 }
 
 /** Sends writes to the store in groups and hands on the wakes they cause. */
 export class Writer {
   readonly #group: GroupCommit<WriteOp, WriteOutcome>
+  readonly #onFailure: () => void
   #errors = 0
 
   constructor(options: WriterOptions) {
-    const { store, onWakes, onBatch } = options
+    const { store, onWakes, onNotes, onBatch } = options
+    this.#onFailure = options.onFailure ?? (() => {})
     this.#group = new GroupCommit<WriteOp, WriteOutcome>({
       sizeOf,
       ...(options.maxWaitingWrites === undefined ? {} : { maxWaiting: options.maxWaitingWrites }),
@@ -45,6 +66,7 @@ export class Writer {
         const outcomes = await store.commit(batch)
         for (const outcome of outcomes) {
           if (outcome.ok && outcome.wakes.length > 0) onWakes(outcome.wakes)
+          if (outcome.ok && outcome.notes.length > 0) onNotes?.(outcome.notes)
         }
         return outcomes
       },
@@ -66,6 +88,7 @@ export class Writer {
     const outcome = await this.#group.submit({ kind, args } as WriteOp)
     if (!outcome.ok) {
       this.#errors += 1
+      this.#onFailure()
       throw outcome.error
     }
     // By the port's contract the value is of the kind's result type.

@@ -1,12 +1,15 @@
 import type { PopReply, PopRequest, PushReply, TransactionReply } from '../engine/api.ts'
+import type { EngineObserver } from '../engine/observer.ts'
+import type { StoreNote } from '../store-notes.ts'
 import type { AckItem, AckResult, PushItem, TransactionOp } from '../store-shapes.ts'
+import type { CycleArgs, CycleOutcome } from '../store-streams.ts'
 import { OTHER_QUEUES, type Tally } from './tally.ts'
 
 /**
  * Turns what the engine did into figures of the tally. A request that touches several queues counts once
  * for each of them; what belongs to no queue counts for the row of the others.
  */
-export class Meter {
+export class Meter implements EngineObserver {
   readonly #tally: Tally
   readonly #now: () => number
 
@@ -77,6 +80,21 @@ export class Meter {
         if (result.dlq) this.#tally.note(OTHER_QUEUES, 'dlqMessages')
       }
     }
+  }
+
+  /** A cycle of a stream: its sink pushes, and its ack as an ack of `count` messages. */
+  cycled({ ack, pushItems }: Omit<CycleArgs, 'nowUs'>, outcome: CycleOutcome): void {
+    if (!outcome.success) return
+    if (pushItems.length > 0) this.pushed(pushItems, outcome.pushes)
+    if (ack === null) return
+    const queue = outcome.queueName ?? OTHER_QUEUES
+    this.#tally.note(queue, 'ackRequests')
+    this.#tally.note(queue, ack.status === 'completed' ? 'ackSuccess' : 'ackFailed', ack.count)
+  }
+
+  /** What only the store sees. */
+  noted(notes: readonly StoreNote[]): void {
+    for (const { queue, column, value } of notes) this.#tally.note(queue, column, value)
   }
 
   /** A request that the store could not serve. */

@@ -29,13 +29,13 @@ function register(registry: Registry, family: Family, lines: readonly Line[]): v
 
 /**
  * The answer of GET /metrics/prometheus, text format 0.0.4. The families of the scrape are made anew each
- * time, so that one whose source is down is absent and not stale; `live` holds what is counted as it happens.
+ * time, so that one whose source is down is absent and not stale; `live` hold what is counted as it happens.
  */
-export async function prometheusText(scrape: Scrape, live: Registry): Promise<string> {
+export async function prometheusText(scrape: Scrape, live: readonly Registry[]): Promise<string> {
   const registry = new Registry()
   for (const family of FAMILIES) {
     const lines = family.read(scrape)
     if (lines !== undefined) register(registry, family, lines)
   }
-  return Registry.merge([registry, live]).metrics()
+  return Registry.merge([registry, ...live]).metrics()
 }

@@ -1,6 +1,6 @@
 import type { QueueFigures, Sample, SampledMinute } from './columns.ts'
 import { GaugeRun, joinMinutes } from './gauges.ts'
-import { addFigures, noFigures, Tally } from './tally.ts'
+import { addFigures, noFigures, OTHER_QUEUES, Tally } from './tally.ts'
 
 /** Who a row of metrics belongs to. */
 export interface ProcessIdentity {
@@ -33,6 +33,8 @@ export interface RecorderParts {
   /** Length of an interval in ms; metrics are stored per interval. */
   readonly intervalMs: number
   readonly sample: () => Sample
+  /** Queues whose figures since the start are kept apart; the rest is added up. */
+  readonly maxQueues: number
   readonly store: (batch: MetricsBatch) => Promise<unknown>
 }
 
@@ -68,6 +70,7 @@ export class MetricsRecorder {
   readonly #run = new GaugeRun()
   /** What the store has not taken yet. */
   readonly #owed = new Tally()
+  readonly #lifetime = new Map<string, ReturnType<typeof noFigures>>()
   #current: RunningInterval
   #finished: FinishedInterval | undefined
   #timer: NodeJS.Timeout | undefined
@@ -80,6 +83,11 @@ export class MetricsRecorder {
   /** The last complete interval; undefined before the first has ended. */
   get finished(): FinishedInterval | undefined {
     return this.#finished
+  }
+
+  /** What was counted since the start and has been flushed, by queue; the first that came have a row. */
+  get lifetime(): ReadonlyMap<string, QueueFigures> {
+    return this.#lifetime
   }
 
   /** Samples every `everyMs` until `stop`; failures of the store are told to `onError`. */
@@ -106,6 +114,7 @@ export class MetricsRecorder {
     const sampled = this.#run.take()
     const interval = this.#current
     interval.add(counted, sampled)
+    this.#addToLifetime(counted)
     this.#turn()
     this.#owed.putBack(counted)
     const queues = this.#owed.take()
@@ -130,6 +139,16 @@ export class MetricsRecorder {
     if (startMs === began) return
     this.#finished = { endedMs: began + this.#parts.intervalMs, queues, sampled }
     this.#current = new RunningInterval(startMs)
+  }
+
+  #addToLifetime(counted: ReadonlyMap<string, QueueFigures>): void {
+    for (const [queue, figures] of counted) {
+      const room = this.#lifetime.has(queue) || this.#lifetime.size < this.#parts.maxQueues
+      const name = room ? queue : OTHER_QUEUES
+      const row = this.#lifetime.get(name) ?? noFigures()
+      addFigures(row, figures)
+      this.#lifetime.set(name, row)
+    }
   }
 
   #startOfNow(): number {

@@ -1,4 +1,3 @@
-import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import type { Scrape, StoreFigures } from '../../../src/queue/metrics/families/family.ts'
 import { FAMILIES, prometheusText } from '../../../src/queue/metrics/prometheus.ts'
@@ -62,7 +61,7 @@ queen_worker_lag_milliseconds queen_worker_db_errors_per_minute queen_worker_dlq
 queen_worker_metrics_age_seconds queen_dlq_depth queen_dlq_depth_by_queue`.split(/\s+/)
 
 function textOf(changes: Partial<Scrape> = {}): Promise<string> {
-  return prometheusText({ ...SCRAPE, ...changes }, new Registry())
+  return prometheusText({ ...SCRAPE, ...changes }, [])
 }
 
 describe('the text of a scrape', () => {

@@ -15,6 +15,7 @@ function recorderAt(startMs: number) {
     process: { hostname: 'h', workerId: 'w', port: 1 },
     intervalMs: MINUTE,
     sample: () => NOTHING,
+    maxQueues: 100,
     store: async (batch) => {
       if (store.down) throw new Error('down')
       stored.push(batch)

@@ -1,5 +1,5 @@
-import { advance, formatId } from '../../message-id.ts'
-import { DEFAULT_OPTIONS, labelsOf } from '../../model.ts'
+import { markOf } from '../../message-id.ts'
+import { DEFAULT_OPTIONS, type JsonText, labelsOf } from '../../model.ts'
 import type { PushItem, PushResult } from '../../store.ts'
 import type { Context } from './context.ts'
 import { query } from './rows.ts'
@@ -13,6 +13,20 @@ type Touched = Map<PartitionState, number>
 interface First {
   readonly id: string
   readonly created_at: number
+}
+
+/** A message that was diverted and is now stored with the id and the payload it got then. */
+export interface KeptMessage {
+  readonly item: PushItem
+  readonly id: string
+  readonly encrypted: boolean
+  readonly producerSub: string | null
+}
+
+/** A message that is on its way for the first time. */
+interface NewMessage {
+  readonly item: PushItem
+  readonly producerSub: string | null
 }
 
 /** The later of the moments at which a delay and a window let a partition be popped; 0 = at once. */
@@ -71,6 +85,7 @@ export class Appender {
     if (known !== undefined) return known
     const made = partitions.create(queue, name, nowUs)
     tally.queue(queue.id, 'partitions', 1)
+    this.#context.note(queue, 'partitionsCreated')
     this.#subscriptions.welcome(made)
     return made
   }
@@ -78,12 +93,27 @@ export class Appender {
   /** Stores the items in order; a known transaction id stores nothing. Queue API 5.2. */
   append(items: readonly PushItem[], producerSub: string | null, nowUs: number): PushResult[] {
     const touched: Touched = new Map()
-    const results = items.map((item) => this.#one(item, producerSub, nowUs, touched))
+    const results = items.map((item) => this.#one({ item, producerSub }, nowUs, touched))
     for (const [partition, position] of touched) this.#announce(partition, position, nowUs)
     return results
   }
 
-  #one(item: PushItem, producerSub: string | null, nowUs: number, touched: Touched): PushResult {
+  /** Stores messages that were diverted, as they are, with the normal duplicate check. Queue API 13.1. */
+  replay(messages: readonly KeptMessage[], nowUs: number): void {
+    const touched: Touched = new Map()
+    for (const message of messages) this.#one(message, nowUs, touched)
+    for (const [partition, position] of touched) this.#announce(partition, position, nowUs)
+  }
+
+  /** A payload as it is kept: encrypted when the queue of that name wants it and there is a key. */
+  sealed(queueName: string, payload: JsonText): { encrypted: boolean; payload: JsonText } {
+    const { cipher, queues } = this.#context
+    const encrypted = cipher.enabled && queues.byName(queueName)?.options.encryptionEnabled === true
+    return { encrypted, payload: encrypted ? cipher.seal(payload) : payload }
+  }
+
+  #one(message: NewMessage | KeptMessage, nowUs: number, touched: Touched): PushResult {
+    const { item } = message
     const partition = this.partition(this.queue(item, nowUs), item.partition, nowUs)
     const first = this.#firstOf(partition, item.transactionId, nowUs)
     if (first !== undefined) {
@@ -96,7 +126,7 @@ export class Appender {
       }
     }
     if (!touched.has(partition)) touched.set(partition, partition.next)
-    const messageId = this.#store(partition, item, producerSub, nowUs)
+    const messageId = this.#store(partition, message, nowUs)
     const transactionId = item.transactionId ?? messageId
     return { status: 'queued', transactionId, messageId, partitionId: partition.uuid }
   }
@@ -118,18 +148,16 @@ export class Appender {
     return first !== undefined && first.created_at > nowUs - windowUs ? first : undefined
   }
 
-  #store(
-    partition: PartitionState,
-    item: PushItem,
-    producerSub: string | null,
-    nowUs: number,
-  ): string {
-    const { cipher, messages, tally } = this.#context
+  #store(partition: PartitionState, message: NewMessage | KeptMessage, nowUs: number): string {
+    const { ids, messages, tally } = this.#context
     const { queue } = partition
+    const { item, producerSub } = message
     const createdAtUs = Math.max(this.#context.stamp(nowUs), partition.stampUs + 1)
-    advance(partition.mark, Math.floor(createdAtUs / 1000))
-    const id = formatId(partition.mark)
-    const sealed = queue.options.encryptionEnabled && cipher.enabled
+    const kept = 'id' in message
+    const { encrypted, payload } = kept
+      ? { ...message, payload: item.payload }
+      : this.sealed(queue.name, item.payload)
+    const id = kept ? message.id : ids.nextOf(partition.mark, createdAtUs)
     messages.insert(
       partition.id,
       partition.next,
@@ -138,14 +166,27 @@ export class Appender {
       item.traceId,
       producerSub,
       createdAtUs,
-      sealed ? 1 : 0,
-      sealed ? cipher.seal(item.payload) : item.payload,
+      encrypted ? 1 : 0,
+      payload,
     )
     partition.next += 1
     partition.stampUs = createdAtUs
+    if (kept) this.#raiseMark(partition, id)
     tally.queue(queue.id, 'pushed', 1)
     tally.queue(queue.id, 'stored', 1)
     return id
+  }
+
+  /** Later ids must rise above a kept one; a kept one may also be below what a transaction stored meanwhile. */
+  #raiseMark(partition: PartitionState, id: string): void {
+    const { ms, seq } = markOf(id)
+    const { mark } = partition
+    if (ms > mark.ms || (ms === mark.ms && seq > mark.seq)) {
+      mark.ms = ms
+      mark.seq = seq
+      return
+    }
+    this.#context.partitions.saveTrim(partition)
   }
 
   /** Enters the partition into the ready-list of every group that had nothing to deliver on it. */

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type PayloadCipher, payloadCipher } from '../../cipher.ts'
-import type { Wake } from '../../store.ts'
+import type { QueueColumn } from '../../metrics/columns.ts'
+import type { StoreNote, Wake } from '../../store.ts'
 import { type CursorTable, cursorTable } from './cursors.ts'
+import { MessageIds } from './ids.ts'
 import { type MessageTable, messageTable } from './messages.ts'
 import { PartitionTable } from './partitions.ts'
 import { QueueTable } from './queues.ts'
@@ -24,6 +26,9 @@ export class Context {
   readonly queues: QueueTable
   readonly partitions: PartitionTable
   readonly cipher: PayloadCipher
+  readonly ids = new MessageIds()
+  readonly #onForget: (() => void)[] = []
+  #notes: StoreNote[] = []
   #wakes: Wake[] = []
   #lastStampUs = 0
 
@@ -62,6 +67,18 @@ export class Context {
     return wakes
   }
 
+  /** Notes something that figures count. */
+  note(queue: QueueState, column: QueueColumn, value = 1): void {
+    this.#notes.push({ queue: queue.name, column, value })
+  }
+
+  /** Hands over the notes of one operation. */
+  takeNotes(): readonly StoreNote[] {
+    const notes = this.#notes
+    if (notes.length > 0) this.#notes = []
+    return notes
+  }
+
   /** After a lease ended or a cursor moved: ready at once, or idle when nothing is behind it. */
   rest(row: CursorRow, partition: PartitionState, nowUs: number): void {
     if (row.position < partition.next - 1) {
@@ -73,9 +90,15 @@ export class Context {
     partition.allReady = false
   }
 
+  /** Has another part forget what it remembers of the tables at the same time. */
+  onForget(listener: () => void): void {
+    this.#onForget.push(listener)
+  }
+
   /** Forgets all that was remembered; after a rollback, and when a queue goes. */
   forget(): void {
     this.queues.forget()
     this.partitions.forget()
+    for (const listener of this.#onForget) listener()
   }
 }

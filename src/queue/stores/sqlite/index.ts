@@ -18,8 +18,8 @@ export function sqliteQueueStore(host: SqliteHost): QueueStore {
       return outcomes.map((outcome): WriteOutcome => {
         if (!outcome.ok) return outcome
         // The session answers every write in this form.
-        const { value, wakes } = outcome.value as WriteAnswer
-        return { ok: true, value, wakes }
+        const { value, wakes, notes } = outcome.value as WriteAnswer
+        return { ok: true, value, wakes, notes }
       })
     },
     async read(kind, args) {

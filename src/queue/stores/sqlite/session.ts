@@ -1,19 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreSession } from '../../../storage/index.ts'
-import type { ReadKind, Wake, WriteKind, WriteOp, Writes } from '../../store.ts'
+import type { ReadKind, StoreNote, Wake, WriteKind, WriteOp, Writes } from '../../store.ts'
 import { Acker } from './ack.ts'
 import { Appender } from './append.ts'
 import { configure } from './configure.ts'
 import { Context, type QueueStoreOptions } from './context.ts'
 import { DeadLetterFile } from './dead-letters.ts'
 import { DlqDesk } from './dlq.ts'
-import { flagTable } from './flags.ts'
 import { GroupDesk } from './groups.ts'
 import { LeaseDesk } from './leases.ts'
+import { opsWriteHandlers } from './ops/index.ts'
 import { Popper } from './pop.ts'
 import { type ReadHandlers, readHandlers } from './reads/index.ts'
 import { Remover } from './removal.ts'
 import { Seeker } from './seek.ts'
+import { streamWriteHandlers } from './streams/index.ts'
 import { SubscriptionTable } from './subscriptions.ts'
 import { Transactor } from './transaction.ts'
 
@@ -21,6 +22,7 @@ import { Transactor } from './transaction.ts'
 export interface WriteAnswer {
   readonly value: unknown
   readonly wakes: readonly Wake[]
+  readonly notes: readonly StoreNote[]
 }
 
 type Handlers = { readonly [K in WriteKind]: (args: Writes[K]['args']) => Writes[K]['result'] }
@@ -38,25 +40,23 @@ function handlersOf(context: Context): Handlers {
   const seeker = new Seeker(context, subscriptions)
   const dlq = new DlqDesk(context, { appender, subscriptions, deadLetters })
   const transactor = new Transactor(context, { appender, acker, leases })
-  const flags = flagTable(context.db)
+  const ops = opsWriteHandlers(context, { appender, remover })
   return {
     configure: (args) => configure(context, appender, args),
-    push: ({ items, producerSub, nowUs }) => appender.append(items, producerSub, nowUs),
     pop: (args) => popper.pop(args),
     release: (args) => leases.release(args),
     ack: ({ group, items, nowUs }) => acker.ack(group, items, nowUs),
     extend: (args) => leases.extend(args),
     transaction: (args) => transactor.run(args),
-    deleteQueue: (args) => remover.deleteQueue(args),
-    clearQueue: (args) => remover.clear(args),
     deleteGroup: (args) => groups.delete(args),
     updateSubscription: (args) => groups.updateSubscription(args),
     seek: (args) => seeker.seek(args),
     deleteDlq: (args) => dlq.delete(args),
     replayDlq: (args) => dlq.replay(args),
     moveToDlq: (args) => dlq.move(args),
-    setFlag: (args) => flags.set(args),
     jobStep: () => ({ deleted: 0, next: null }),
+    ...ops,
+    ...streamWriteHandlers(context, { appender, acker }),
   }
 }
 
@@ -82,7 +82,7 @@ export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): 
         const { kind, args } = operation as WriteOp
         const handle = handlers[kind] as (args: unknown) => unknown
         const value = handle(args)
-        return { value, wakes: context.takeWakes() }
+        return { value, wakes: context.takeWakes(), notes: context.takeNotes() }
       })
       context.tally.flush()
       return answers
@@ -96,6 +96,7 @@ export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): 
     reset() {
       writing?.context.tally.forget()
       writing?.context.takeWakes()
+      writing?.context.takeNotes()
       writing?.context.forget()
     },
   }

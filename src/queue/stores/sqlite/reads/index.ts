@@ -3,6 +3,8 @@ import { payloadCipher } from '../../../cipher.ts'
 import type { ReadKind, Reads } from '../../../store.ts'
 import type { QueueStoreOptions } from '../context.ts'
 import { flagTable } from '../flags.ts'
+import { opsReadHandlers } from '../ops/index.ts'
+import { streamReadHandlers } from '../streams/index.ts'
 import { listDeadLetters } from './dead-letters.ts'
 import { GroupFiguresReader } from './group-figures.ts'
 import { Listings } from './listings.ts'
@@ -35,5 +37,7 @@ export function readHandlers(db: DatabaseSync, options: QueueStoreOptions): Read
     groupDetail: (args) => groups.detail(args),
     dlq: (args) => listDeadLetters(db, cipher, args),
     flags: () => flags.all(),
+    ...opsReadHandlers(db, cipher),
+    ...streamReadHandlers(db),
   }
 }

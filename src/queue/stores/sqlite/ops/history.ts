@@ -1,0 +1,185 @@
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  GAUGES,
+  type Gauge,
+  QUEUE_COLUMN_NAMES,
+  QUEUE_COLUMNS,
+  type QueueColumn,
+  type QueueFigures,
+  type SampledMinute,
+  type Spread,
+} from '../../../metrics/columns.ts'
+import { joinMinutes } from '../../../metrics/gauges.ts'
+import type { ProcessIdentity } from '../../../metrics/recorder.ts'
+import { noFigures } from '../../../metrics/tally.ts'
+import type { OpsReads, OpsWrites, ProcessPoint, QueuePoint } from '../../../store-ops.ts'
+import { change, query } from '../rows.ts'
+
+/** `pushRequests` as the tables spell it: `push_requests`. */
+function columnOf(name: QueueColumn): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+const NAMES = QUEUE_COLUMN_NAMES.map(columnOf)
+const SUMMED = QUEUE_COLUMN_NAMES.filter((name) => QUEUE_COLUMNS[name] === 'sum')
+
+/** `column = column + excluded.column`, or the higher of both. */
+function folded(name: QueueColumn): string {
+  const column = columnOf(name)
+  return QUEUE_COLUMNS[name] === 'sum'
+    ? `${column} = ${column} + excluded.${column}`
+    : `${column} = max(${column}, excluded.${column})`
+}
+
+/** A row of figures under the names of the columns. */
+function figuresOf(row: Readonly<Record<string, unknown>>): QueueFigures {
+  const figures = noFigures()
+  for (const name of QUEUE_COLUMN_NAMES) figures[name] = Number(row[columnOf(name)] ?? 0)
+  return figures
+}
+
+/** Writes of the history of metrics. */
+export function historyWriter(db: DatabaseSync) {
+  const process = query<{ id: number }>(
+    db,
+    `INSERT INTO metric_process (hostname, worker_id, port) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET port = port RETURNING id`,
+  )
+  const addQueue = change(
+    db,
+    `INSERT INTO metric_queue (at_ms, process_id, queue, ${NAMES.join(', ')})
+     VALUES (?, ?, ?, ${NAMES.map(() => '?').join(', ')})
+     ON CONFLICT (at_ms, process_id, queue) DO UPDATE SET
+       ${QUEUE_COLUMN_NAMES.map(folded).join(', ')}`,
+  )
+  const sample = query<{ samples: number; gauges: string }>(
+    db,
+    'SELECT samples, gauges FROM metric_sample WHERE at_ms = ? AND process_id = ?',
+  )
+  const putSample = change(db, 'INSERT OR REPLACE INTO metric_sample VALUES (?, ?, ?, ?)')
+  const addTotal = change(
+    db,
+    `INSERT INTO metric_total (name, value) VALUES (?1, ?2)
+     ON CONFLICT (name) DO UPDATE SET value = value + ?2`,
+  )
+  const pruneQueues = change(
+    db,
+    `DELETE FROM metric_queue WHERE (at_ms, process_id, queue) IN
+       (SELECT at_ms, process_id, queue FROM metric_queue WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  )
+  const pruneSamples = change(
+    db,
+    `DELETE FROM metric_sample WHERE (at_ms, process_id) IN
+       (SELECT at_ms, process_id FROM metric_sample WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  )
+
+  function addSample(atMs: number, processId: number, more: SampledMinute): void {
+    const known = sample.one(atMs, processId)
+    const before: SampledMinute | undefined = known && {
+      samples: known.samples,
+      gauges: JSON.parse(known.gauges),
+    }
+    const { samples, gauges } = before === undefined ? more : joinMinutes(before, more)
+    putSample(atMs, processId, samples, JSON.stringify(gauges))
+  }
+
+  return {
+    recordMetrics(args: OpsWrites['recordMetrics']['args']): OpsWrites['recordMetrics']['result'] {
+      const { hostname, workerId, port } = args.process
+      const processId = process.one(hostname, workerId, port)?.id ?? 0
+      for (const [queue, figures] of args.queues) {
+        const values = QUEUE_COLUMN_NAMES.map((name) => figures[name])
+        addQueue(args.atMs, processId, queue, ...values)
+        for (const name of SUMMED) if (figures[name] !== 0) addTotal(name, figures[name])
+      }
+      if (args.sampled !== null) addSample(args.atMs, processId, args.sampled)
+      return { rows: args.queues.length }
+    },
+
+    /** Removes up to `limit` rows of each kind that began before `beforeMs`. */
+    prune: (beforeMs: number, limit: number): number =>
+      pruneQueues(beforeMs, limit) + pruneSamples(beforeMs, limit),
+  }
+}
+
+interface SampleColumns {
+  bucket: number
+  hostname: string
+  worker_id: string
+  port: number
+  samples: number
+  gauges: string
+}
+
+const NO_SPREAD: Spread = { sum: 0, min: 0, max: 0, last: 0 }
+
+/** A stored run of samples; a gauge that was added later is zero in older rows. */
+function sampledOf(row: SampleColumns): SampledMinute {
+  const stored: Partial<Record<Gauge, Spread>> = JSON.parse(row.gauges)
+  const entries = GAUGES.map((gauge) => [gauge, stored[gauge] ?? NO_SPREAD] as const)
+  return { samples: row.samples, gauges: Object.fromEntries(entries) as Record<Gauge, Spread> }
+}
+
+/** Reads of the history of metrics. */
+export function historyReader(db: DatabaseSync) {
+  const folds = QUEUE_COLUMN_NAMES.map(
+    (name) => `${QUEUE_COLUMNS[name]}(m.${columnOf(name)}) AS ${columnOf(name)}`,
+  )
+  const queues = query<Record<string, unknown>>(
+    db,
+    `SELECT m.at_ms / ?1 * ?1 AS bucket, m.queue, p.hostname, p.worker_id, ${folds.join(', ')}
+     FROM metric_queue m JOIN metric_process p ON p.id = m.process_id
+     WHERE m.at_ms >= ?2 AND m.at_ms <= ?3 AND (?4 IS NULL OR m.queue = ?4)
+       AND ((?5 IS NULL AND ?6 IS NULL) OR m.queue IN
+         (SELECT name FROM queue WHERE deleted = 0 AND (?5 IS NULL OR namespace = ?5)
+            AND (?6 IS NULL OR task = ?6)))
+     GROUP BY bucket, m.queue, m.process_id ORDER BY bucket, m.queue, m.process_id`,
+  )
+  const samples = query<SampleColumns>(
+    db,
+    `SELECT m.at_ms / ?1 * ?1 AS bucket, p.hostname, p.worker_id, p.port, m.samples, m.gauges
+     FROM metric_sample m JOIN metric_process p ON p.id = m.process_id
+     WHERE m.at_ms >= ?2 AND m.at_ms <= ?3 ORDER BY m.at_ms, m.process_id`,
+  )
+  const totals = query<{ name: string; value: number }>(db, 'SELECT name, value FROM metric_total')
+
+  return {
+    queueSeries(args: OpsReads['queueSeries']['args']): readonly QueuePoint[] {
+      const { bucketMs, fromMs, toMs, queue, namespace, task } = args
+      // The bucket that the span begins in is shown whole.
+      const start = Math.floor(fromMs / bucketMs) * bucketMs
+      return queues.all(bucketMs, start, toMs, queue, namespace, task).map((row) => ({
+        bucketMs: Number(row['bucket']),
+        queue: String(row['queue']),
+        hostname: String(row['hostname']),
+        workerId: String(row['worker_id']),
+        figures: figuresOf(row),
+      }))
+    },
+
+    processSeries({ bucketMs, fromMs, toMs }: OpsReads['processSeries']['args']) {
+      const start = Math.floor(fromMs / bucketMs) * bucketMs
+      const points = new Map<string, ProcessPoint>()
+      for (const row of samples.all(bucketMs, start, toMs)) {
+        const process: ProcessIdentity = {
+          hostname: row.hostname,
+          workerId: row.worker_id,
+          port: row.port,
+        }
+        const key = JSON.stringify([row.bucket, row.hostname, row.worker_id, row.port])
+        const known = points.get(key)
+        const more = sampledOf(row)
+        const joined = known === undefined ? more : joinMinutes(known, more)
+        points.set(key, { bucketMs: row.bucket, process, ...joined })
+      }
+      return [...points.values()]
+    },
+
+    metricTotals(): QueueFigures {
+      const sums = noFigures()
+      const stored = new Map(totals.all().map(({ name, value }) => [name, value]))
+      for (const name of QUEUE_COLUMN_NAMES) sums[name] = stored.get(name) ?? 0
+      return sums
+    },
+  }
+}
