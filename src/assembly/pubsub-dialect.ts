@@ -1,0 +1,49 @@
+import { type Grants, grantsOfPrefixes, verifyPrefixToken } from '../access/index.ts'
+import type { TokenBearer, TokenDialect } from '../hub/index.ts'
+import type { KeyRegistry } from '../issuer/index.ts'
+
+/** Path-prefix tokens as the hub's second dialect, and which key each of its bearers came with. */
+export interface PubsubDialect extends TokenDialect {
+  /** The `kid` of a bearer's token; undefined for bearers of another dialect. */
+  kidOf(bearer: object): string | undefined
+}
+
+/**
+ * Grants that end with their key. Streams are closed when a key is revoked; a stream that is just being opened
+ * at that moment would escape that, so the key is asked about at every decision too.
+ */
+function whileActive(grants: Grants, isActive: () => boolean): Grants {
+  return Object.freeze({
+    details: grants.details,
+    allows: (...args: Parameters<Grants['allows']>) => isActive() && grants.allows(...args),
+    allowsEvery: (...args: Parameters<Grants['allowsEvery']>) =>
+      isActive() && grants.allowsEvery(...args),
+    allowsAny: (...args: Parameters<Grants['allowsAny']>) =>
+      isActive() && grants.allowsAny(...args),
+    payloadFor: grants.payloadFor,
+  })
+}
+
+/**
+ * Reads path-prefix tokens for the hub (token issuing, 1.7; design, "Dialects on the hub"): `exp` and an active
+ * `kid` are needed, `put` publishes, `get` subscribes.
+ */
+export function pubsubDialect(registry: KeyRegistry, clock: { now(): number }): PubsubDialect {
+  const rules = { keys: registry, clock, requireKid: true, requireExp: true }
+  const kids = new WeakMap<object, string>()
+  return {
+    kidOf: (bearer) => kids.get(bearer),
+    async verify(compact) {
+      const { claims, kid = '' } = await verifyPrefixToken(compact, rules)
+      const grants = whileActive(grantsOfPrefixes(claims), () => registry.find(kid) !== undefined)
+      const bearer: TokenBearer = {
+        anonymous: false,
+        grants,
+        claims: { ...claims },
+        expiresAtMs: (claims.exp ?? 0) * 1000,
+      }
+      kids.set(bearer, kid)
+      return bearer
+    },
+  }
+}
