@@ -1,2 +1,3 @@
 export * from './engine/index.ts'
 export { type QueueRouteParts, queueRouter } from './routes/index.ts'
+export * from './stores/sqlite/index.ts'

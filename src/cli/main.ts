@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import { Command } from 'commander'
+import { packageVersion } from '../assembly/version.ts'
+import { explainCommand } from './explain.ts'
+import { serveCommand } from './serve.ts'
+import { tokenCommand } from './token.ts'
+
+const ENV_FILE = '.env'
+
+/** Every command; each file of this folder makes one. */
+const COMMANDS: readonly (() => Command)[] = [
+  serveCommand,
+  tokenCommand,
+  explainCommand,
+]
+
+/** Runs the command line. Variables that are set already win over those of `.env`. */
+export async function main(argv: readonly string[]): Promise<void> {
+  if (existsSync(ENV_FILE)) process.loadEnvFile(ENV_FILE)
+  const program = new Command('hivegate')
+    .description('A message broker with a JWT authentication gate')
+    .version(packageVersion())
+  for (const command of COMMANDS) program.addCommand(command())
+  await program.parseAsync(argv)
+}
