@@ -8,11 +8,7 @@ import { tokenCommand } from './token.ts'
 const ENV_FILE = '.env'
 
 /** Every command; each file of this folder makes one. */
-const COMMANDS: readonly (() => Command)[] = [
-  serveCommand,
-  tokenCommand,
-  explainCommand,
-]
+const COMMANDS: readonly (() => Command)[] = [serveCommand, tokenCommand, explainCommand]
 
 /** Runs the command line. Variables that are set already win over those of `.env`. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
+import { RouteTableError } from '../access/index.ts'
 import { type Broker, ListenError, startBroker } from '../assembly/broker.ts'
 import { type Config, ConfigError, loadConfig } from '../config/index.ts'
-import { RouteTableError } from '../access/index.ts'
 import { createLog, type Logger } from '../http/index.ts'
 import { StoreError } from '../storage/index.ts'
 import { exitAfterDrain } from './signals.ts'
