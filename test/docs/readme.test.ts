@@ -52,8 +52,9 @@ async function shell(code: string, broker: ChildBroker): Promise<readonly string
   return stdout.split('\n')
 }
 
-const TELL_PORT =
-  "server.on('listening', () => console.log(`listening on ${server.address().port}`))\n"
+const TELL_PORT = `
+server.on('listening', () => console.log('listening on ' + server.address().port))
+`
 
 /** Starts a program of the README with the package's names standing for this checkout. */
 async function program(code: string, env: Record<string, string>) {
