@@ -3,7 +3,7 @@
  * `createApp` only puts the parts together.
  */
 export { type AppParts, type BrokerApp, createApp } from './app.ts'
-export { type Broker, type BrokerOptions, ListenError, startBroker } from './assembly/broker.ts'
+export { BootError, type Broker, type BrokerOptions, startBroker } from './assembly/broker.ts'
 export * from './auth.ts'
 export { type Config, loadConfig } from './config/index.ts'
 export { createListener, createLog, type Logger } from './http/index.ts'

@@ -8,7 +8,7 @@ import { listen } from './listen.ts'
 import { closeListener } from './shutdown.ts'
 import { openQueue } from './stores.ts'
 
-export { ListenError } from './listen.ts'
+export { BootError } from './boot-error.ts'
 
 /** What a broker is given besides its configuration. */
 export interface BrokerOptions {
@@ -32,7 +32,7 @@ export interface Broker {
 
 /**
  * Opens the store, assembles the app and listens. What was opened is closed again when a later step fails.
- * @throws StoreError for a store that cannot be opened, RouteTableError, ListenError
+ * @throws StoreError for a store that cannot be opened, RouteTableError, BootError
  */
 export async function startBroker(config: Config, options: BrokerOptions): Promise<Broker> {
   const { log, clock = Date } = options

@@ -1,14 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-
-/** The listener cannot be bound; the message is one line for the operator. */
-export class ListenError extends Error {
-  readonly code = 'listen_failed'
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'ListenError'
-  }
-}
+import { BootError } from './boot-error.ts'
 
 const REASONS = new Map([
   ['EADDRINUSE', 'PORT: another process already listens there'],
@@ -19,13 +11,13 @@ const REASONS = new Map([
 
 /**
  * Binds a server and resolves to the port it got.
- * @throws ListenError naming the variable that is at fault
+ * @throws BootError naming the variable that is at fault
  */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => {
       const reason = REASONS.get(error.code ?? '') ?? `HOST, PORT: ${error.code ?? 'cannot listen'}`
-      reject(new ListenError(`${reason} (${host}:${port})`, { cause: error }))
+      reject(new BootError(`${reason} (${host}:${port})`, { cause: error }))
     }
     server.once('error', onError)
     server.listen(port, host, () => {

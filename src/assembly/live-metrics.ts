@@ -42,14 +42,18 @@ function registerEngine(registry: Registry, engine: QueueEngine): void {
       },
     })
   }
-  new Gauge({
-    name: 'queen_uptime_seconds',
-    help: 'Time since this process began',
-    registers: [registry],
-    collect() {
-      this.set(process.uptime())
-    },
-  })
+  const gauge = (name: string, help: string, read: () => number) => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  gauge('queen_uptime_seconds', 'Time since this process began', () => process.uptime())
+  gauge('queen_parked_pops', 'Pops that wait now', () => engine.counters().parked)
 }
 
 /** What is counted as it happens, in a registry of its own, so that two brokers in one process stay apart. */

@@ -6,7 +6,8 @@ import {
   sqliteQueueModule,
   sqliteQueueStore,
 } from '../queue/index.ts'
-import { openSqliteHost } from '../storage/index.ts'
+import { type ModuleSpec, openSqliteHost, type SqliteHost } from '../storage/index.ts'
+import { BootError } from './boot-error.ts'
 
 /** An open queue and the name of what keeps it. */
 export interface OpenQueue {
@@ -22,16 +23,23 @@ export interface OpenOptions {
   readonly clock: { now(): number }
 }
 
+/** A folder that cannot be made or written is told with the system's own word for it. */
+async function openHost(dataDir: string, modules: readonly ModuleSpec[]): Promise<SqliteHost> {
+  try {
+    return await openSqliteHost({ dataDir, modules })
+  } catch (cause) {
+    if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause
+    throw new BootError(`DATA_DIR: "${dataDir}" cannot be used (${String(cause.code)})`, { cause })
+  }
+}
+
 /**
  * Opens the embedded store in `DATA_DIR` and the queue's engine on it.
- * @throws StoreError when the folder is in use, cannot be written, or holds a newer schema
+ * @throws StoreError when the folder is in use or holds a newer schema, BootError when it cannot be used
  */
 export async function openQueue(config: Config, { clock }: OpenOptions): Promise<OpenQueue> {
   const { encryptionKey } = config.queue
-  const host = await openSqliteHost({
-    dataDir: config.server.dataDir,
-    modules: [sqliteQueueModule({ encryptionKey })],
-  })
+  const host = await openHost(config.server.dataDir, [sqliteQueueModule({ encryptionKey })])
   try {
     const store = sqliteQueueStore(host)
     const engine = await createQueueEngine({

@@ -1,13 +1,13 @@
 import { Command } from 'commander'
 import { RouteTableError } from '../access/index.ts'
-import { type Broker, ListenError, startBroker } from '../assembly/broker.ts'
+import { BootError, type Broker, startBroker } from '../assembly/broker.ts'
 import { type Config, ConfigError, loadConfig } from '../config/index.ts'
 import { createLog, type Logger } from '../http/index.ts'
 import { StoreError } from '../storage/index.ts'
 import { exitAfterDrain } from './signals.ts'
 
 /** What keeps the broker from starting and is the operator's to mend: one line each, and no stack. */
-const BOOT_FAULTS = [ListenError, StoreError, RouteTableError] as const
+const BOOT_FAULTS = [BootError, StoreError, RouteTableError] as const
 
 function refuse(lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`${line}\n`)

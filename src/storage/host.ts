@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openWriter, type RawOutcome } from './connection.ts'
+import type { RawOutcome } from './connection.ts'
 import { StoreClosedError, StoreFailedError } from './errors.ts'
 import type { CommitOutcome, ModuleSpec, SqliteHost } from './module.ts'
 import { outcomesOf, StoreThread } from './thread.ts'
@@ -62,6 +62,8 @@ export async function openInlineHost(
   specs: readonly ModuleSpec[],
   file = ':memory:',
 ): Promise<SqliteHost> {
+  // Loaded here alone, so that a process whose store lives in threads never loads node:sqlite itself.
+  const { openWriter } = await import('./connection.ts')
   const connection = await openWriter(file, specs)
   let open = true
   const checkOpen = (): void => {

@@ -88,7 +88,7 @@ async function program(code: string, env: Record<string, string>) {
 
 describe('the README', () => {
   it('opens with ten words', () => {
-    const words = [...readme.matchAll(/^\| \*\*([a-z ]+)\*\* \|/gm)]
+    const words = [...readme.matchAll(/^\| \*\*([a-z ]+)\*\* +\|/gm)]
     expect(words).toHaveLength(10)
   })
 

@@ -87,7 +87,7 @@ describe('configure', () => {
     expect((await configured({ queue: '' })).queue).toBe('')
   })
 
-  it.each([undefined, {}, { queue: 5 }, { queue: null }, [], 'x', null])(
+  it.each([undefined, {}, { queue: 5 }, { queue: null }, [], '"x"', null])(
     'answers 400 "queue is required" to %j',
     async (json) => {
       const answer = await broker.call(ROUTE, { json })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { health, status } from '../../../src/queue/shapes/health.ts'
 import { overallStatus } from '../../../src/queue/shapes/status.ts'
 import { jsonMetrics, setMaintenance, showMaintenance } from '../../../src/queue/shapes/system.ts'
+import { StoreClosedError } from '../../../src/storage/index.ts'
 import {
   described,
   JWT_ON,
@@ -40,6 +41,8 @@ describe('health', () => {
   it('is 503 once the store is gone, and pushes are 503 with Retry-After', async () => {
     const broken = await startTestBroker()
     await broken.broker.engine.close()
+    // The embedded store is in this process, so its end is played: it no longer answers.
+    broken.broker.engine.ping = () => Promise.reject(new StoreClosedError())
     expect(described(health, 503, await broken.call('GET /health'))).toMatchObject({
       status: 'unhealthy',
       database: 'disconnected',
