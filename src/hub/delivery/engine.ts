@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import { eventFrame } from '../frame.ts'
 import type { HubStore, StoredUpdate, Update } from '../store.ts'
 import { MAX_QUEUED_UPDATES } from './event-stream.ts'
-import { replay, startHolding } from './replay.ts'
+import { holdBack, replay } from './replay.ts'
 import { mayRead, type Subscriber } from './subscriber.ts'
 import type { SubscriberIndex } from './subscriber-index.ts'
 
@@ -77,10 +77,9 @@ export class DeliveryEngine {
   join(subscriber: Subscriber, from: number | undefined): void {
     this.index.add(subscriber)
     if (from === undefined) return
-    const holding = startHolding()
-    subscriber.holding = holding
+    holdBack(subscriber)
     const source = { store: this.#options.store, headSeq: () => this.#headSeq }
-    replay(subscriber, from, holding, source).catch((error: unknown) => {
+    replay(subscriber, from, source).catch((error: unknown) => {
       subscriber.stream.end()
       this.#options.onReplayFailure(error)
     })
@@ -127,10 +126,10 @@ function rememberGrants(update: Update): (subscriber: Subscriber) => boolean {
 }
 
 function offer(subscriber: Subscriber, seq: number, frame: Buffer, now: number): void {
-  const { stream, identity, holding } = subscriber
+  const { stream, identity, liveAfter, held } = subscriber
   // The timer that ends a stream at `exp` may be late; nothing may be sent after that moment.
   if (!identity.anonymous && identity.expiresAtMs <= now) stream.end()
-  else if (holding === undefined) stream.send(frame)
-  else if (seq > holding.after) holding.frames.push(frame)
-  if (holding !== undefined && holding.frames.length > MAX_QUEUED_UPDATES) stream.drop()
+  else if (seq <= liveAfter) return
+  else if (held === undefined) stream.send(frame)
+  else if (held.push(frame) > MAX_QUEUED_UPDATES) stream.drop()
 }

@@ -1,6 +1,6 @@
 import { eventFrame } from '../frame.ts'
-import type { HubStore } from '../store.ts'
-import { type Holding, mayRead, type Subscriber, selects } from './subscriber.ts'
+import type { HubStore, StoredUpdate } from '../store.ts'
+import { mayRead, type Subscriber, selects } from './subscriber.ts'
 
 /** The position before the oldest update: whoever starts there takes what is left. */
 const HISTORY_START = 0
@@ -12,9 +12,23 @@ export interface ReplaySource {
   headSeq(): number
 }
 
-/** A subscriber that takes no live updates yet: all of them will be read from history. */
-export function startHolding(): Holding {
-  return { after: Number.POSITIVE_INFINITY, frames: [] }
+/** Lets a subscriber take no live updates yet: all of them will be read from history. */
+export function holdBack(subscriber: Subscriber): void {
+  subscriber.liveAfter = Number.POSITIVE_INFINITY
+  subscriber.held = []
+}
+
+/** Sends what a page holds for the subscriber; returns the position that it now has reached. */
+function sendPage(subscriber: Subscriber, updates: readonly StoredUpdate[], from: number): number {
+  let position = from
+  for (const update of updates) {
+    if (update.seq > subscriber.liveAfter) break
+    position = update.seq
+    if (selects(subscriber, update.topics) && mayRead(subscriber, update)) {
+      subscriber.stream.send(eventFrame(update))
+    }
+  }
+  return position
 }
 
 /**
@@ -28,7 +42,6 @@ export function startHolding(): Holding {
 export async function replay(
   subscriber: Subscriber,
   from: number,
-  holding: Holding,
   source: ReplaySource,
 ): Promise<void> {
   const { stream } = subscriber
@@ -36,21 +49,15 @@ export async function replay(
   for (let caughtUp = false; !caughtUp; ) {
     const page = await source.store.readAfter(position)
     if (!page.complete && position !== HISTORY_START) stream.end()
-    for (const update of page.updates) {
-      if (update.seq > holding.after) break
-      position = update.seq
-      if (selects(subscriber, update.topics) && mayRead(subscriber, update)) {
-        stream.send(eventFrame(update))
-      }
-    }
+    position = sendPage(subscriber, page.updates, position)
     await stream.whenIdle()
     if (stream.closed) return
-    caughtUp = page.atHead && holding.after !== Number.POSITIVE_INFINITY
-    if (page.atHead && !caughtUp) {
-      holding.after = source.headSeq()
-      caughtUp = position >= holding.after
-    }
+    if (page.atHead && subscriber.liveAfter === Number.POSITIVE_INFINITY) {
+      subscriber.liveAfter = Math.max(position, source.headSeq())
+      caughtUp = position === subscriber.liveAfter
+    } else caughtUp = page.atHead
   }
-  subscriber.holding = undefined
-  for (const frame of holding.frames) stream.send(frame)
+  const held = subscriber.held ?? []
+  subscriber.held = undefined
+  for (const frame of held) stream.send(frame)
 }

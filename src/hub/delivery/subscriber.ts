@@ -10,15 +10,13 @@ export interface Subscriber {
   readonly matchers: readonly CompiledMatcher[]
   readonly identity: HubIdentity
   readonly stream: EventStream
+  /**
+   * Live updates up to this position are not sent: history has given them to the subscriber, or will. A
+   * read of history may be ahead of what live delivery has heard, so this outlives the replay.
+   */
+  liveAfter: number
   /** Live updates that wait until the replay is done; undefined when there is nothing to wait for. */
-  holding: Holding | undefined
-}
-
-/** What a subscriber does with live updates while history is replayed to it. */
-export interface Holding {
-  /** Live updates after this position are kept, earlier ones are read from history. */
-  after: number
-  readonly frames: Buffer[]
+  held: Buffer[] | undefined
 }
 
 /** Whether one of a subscriber's matchers selects the update: any of its topics will do. */

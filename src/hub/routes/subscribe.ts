@@ -89,7 +89,7 @@ function openStream(
     announce(hub, subscriber, false)
   })
   const id = hub.subscriberId(who.identity)
-  const subscriber: Subscriber = { id, stream, holding: undefined, ...who }
+  const subscriber: Subscriber = { id, stream, liveAfter: 0, held: undefined, ...who }
   engine.join(subscriber, from)
   metrics.connected.inc()
   metrics.subscribers.inc()

@@ -41,7 +41,10 @@ export function openRaw(port: number, lines: readonly string[], body = ''): RawS
     })
   })
   const until = async (part: string): Promise<string> => {
-    while (!received.includes(part)) {
+    let searched = 0
+    // Only what is new is searched: a stream may be many megabytes long.
+    for (let from = 0; !received.includes(part, from); from = Math.max(0, searched - part.length)) {
+      searched = received.length
       if (over) throw new Error(`the connection ended before ${JSON.stringify(part)}: ${received}`)
       await new Promise<void>((resolve) => wake.push(resolve))
     }
