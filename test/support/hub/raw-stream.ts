@@ -12,9 +12,14 @@ export interface RawStream {
   readonly closed: Promise<string>
 }
 
+/** Longest text that `until` looks for. */
+const LONGEST_PART = 1000
+
 /** Connects to a port of 127.0.0.1 and sends these lines as the head of a request, then `body`. */
 export function openRaw(port: number, lines: readonly string[], body = ''): RawStream {
-  let received = ''
+  const received: string[] = []
+  // The newest bytes; a stream may be many megabytes long, and only what is new has to be searched.
+  let recent = ''
   let over = false
   let wake: (() => void)[] = []
   const changed = (): void => {
@@ -28,7 +33,9 @@ export function openRaw(port: number, lines: readonly string[], body = ''): RawS
     socket.destroy()
   })
   socket.on('data', (chunk) => {
-    received += chunk.toString('latin1')
+    const text = chunk.toString('latin1')
+    received.push(text)
+    recent = recent.slice(-LONGEST_PART) + text
     changed()
   })
   // A reset is an end like any other; `close` follows.
@@ -37,20 +44,17 @@ export function openRaw(port: number, lines: readonly string[], body = ''): RawS
     socket.on('close', () => {
       over = true
       changed()
-      resolve(received)
+      resolve(received.join(''))
     })
   })
   const until = async (part: string): Promise<string> => {
-    let searched = 0
-    // Only what is new is searched: a stream may be many megabytes long.
-    for (let from = 0; !received.includes(part, from); from = Math.max(0, searched - part.length)) {
-      searched = received.length
-      if (over) throw new Error(`the connection ended before ${JSON.stringify(part)}: ${received}`)
+    for (let found = received.join('').includes(part); !found; found = recent.includes(part)) {
+      if (over) throw new Error(`the connection ended before ${JSON.stringify(part)}`)
       await new Promise<void>((resolve) => wake.push(resolve))
     }
-    return received
+    return received.join('')
   }
-  return { socket, text: () => received, until, closed }
+  return { socket, text: () => received.join(''), until, closed }
 }
 
 /** The content of a chunked body (RFC 9112 section 7.1) as far as it has come. */
