@@ -13,12 +13,14 @@ import {
   requestLog,
   routesOf,
 } from './http/index.ts'
+import { ISSUER_CORS_HEADERS, ISSUER_CORS_PREFIXES, type Issuer } from './issuer/index.ts'
 import { type QueueEngine, queueRouter } from './queue/index.ts'
 
 /** What the app is made of; nothing is opened or read here. */
 export interface AppParts {
   readonly config: Config
   readonly engine: QueueEngine
+  readonly issuer: Issuer
   readonly log: Logger
   /** Name of the store: `sqlite` or `postgres`. */
   readonly store: string
@@ -34,6 +36,11 @@ export interface BrokerApp {
   readonly app: Express
   /** The gate; `auth.ready` settles when the boot pre-fetch of the key set has ended. */
   readonly auth: BrokerAuth
+}
+
+/** Request headers that browsers may send to a path beyond those of every path. */
+function moreHeaders(path: string): readonly string[] {
+  return ISSUER_CORS_PREFIXES.some((prefix) => path.startsWith(prefix)) ? ISSUER_CORS_HEADERS : []
 }
 
 /** An Express app that reads paths exactly as the gate does, and tells nothing about itself. */
@@ -52,13 +59,13 @@ function strictApp(): Express {
  * @throws RouteTableError when the routes and `routes.table.json` disagree in either direction
  */
 export function createApp(parts: AppParts): BrokerApp {
-  const { config, engine, log, store, hostname, workerId, clock = Date } = parts
+  const { config, engine, issuer, log, store, hostname, workerId, clock = Date } = parts
   const metrics = liveMetrics(engine)
   const { onDecision } = metrics
   const auth = brokerAuth(config.auth, { clock, logger: log, onDecision })
   const app = strictApp()
   app.use(requestLog(log))
-  app.use(cors())
+  app.use(cors(undefined, moreHeaders))
   app.use(auth)
   app.use(
     queueRouter({
@@ -77,6 +84,7 @@ export function createApp(parts: AppParts): BrokerApp {
       }),
     }),
   )
+  app.use(issuer.router)
   app.use(noSuchRoute)
   app.use(answerErrors(log))
   checkRoutes(brokerRouteTable(), routesOf(app.router))

@@ -3,6 +3,7 @@ import type { Express } from 'express'
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createListener, type Logger } from '../http/index.ts'
+import { openIssuer } from '../issuer/index.ts'
 import type { QueueEngine } from '../queue/index.ts'
 import { listen } from './listen.ts'
 import { closeListener } from './shutdown.ts'
@@ -32,19 +33,23 @@ export interface Broker {
 
 /**
  * Opens the store, assembles the app and listens. What was opened is closed again when a later step fails.
- * @throws StoreError for a store that cannot be opened, RouteTableError, BootError
+ * @throws StoreError for a store that cannot be opened, RouteTableError, BootError,
+ * ConfigError for a minting key whose kid stands for another key
  */
 export async function startBroker(config: Config, options: BrokerOptions): Promise<Broker> {
   const { log, clock = Date } = options
   const opened = new AsyncDisposableStack()
   try {
-    const { engine, store, close } = await openQueue(config, { log, clock })
+    const { engine, store, issuerStore, close } = await openQueue(config, { log, clock })
     opened.defer(close)
+    const issuer = await openIssuer({ config: config.pubsub, store: issuerStore, log, clock })
+    opened.defer(() => issuer.close())
     const host = hostname()
     const workerId = config.queue.workerId || `${host}-${process.pid}`
     const { app, auth } = createApp({
       config,
       engine,
+      issuer,
       log,
       store,
       clock,

@@ -1,5 +1,6 @@
 import type { Config } from '../config/index.ts'
 import type { Logger } from '../http/index.ts'
+import { ISSUER_SQLITE_MODULE, type IssuerStore, sqliteIssuerStore } from '../issuer/index.ts'
 import {
   createQueueEngine,
   type QueueEngine,
@@ -13,6 +14,8 @@ import { BootError } from './boot-error.ts'
 export interface OpenQueue {
   readonly engine: QueueEngine
   readonly store: string
+  /** Keys and principals of the issuer, in the same store. */
+  readonly issuerStore: IssuerStore
   /** Closes the engine, then its store. */
   close(): Promise<void>
 }
@@ -39,7 +42,10 @@ async function openHost(dataDir: string, modules: readonly ModuleSpec[]): Promis
  */
 export async function openQueue(config: Config, { clock }: OpenOptions): Promise<OpenQueue> {
   const { encryptionKey } = config.queue
-  const host = await openHost(config.server.dataDir, [sqliteQueueModule({ encryptionKey })])
+  const host = await openHost(config.server.dataDir, [
+    sqliteQueueModule({ encryptionKey }),
+    ISSUER_SQLITE_MODULE,
+  ])
   try {
     const store = sqliteQueueStore(host)
     const engine = await createQueueEngine({
@@ -50,6 +56,7 @@ export async function openQueue(config: Config, { clock }: OpenOptions): Promise
     return {
       engine,
       store: 'sqlite',
+      issuerStore: sqliteIssuerStore(host),
       async close() {
         await engine.close()
         await host.close()

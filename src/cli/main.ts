@@ -2,13 +2,21 @@ import { existsSync } from 'node:fs'
 import { Command } from 'commander'
 import { packageVersion } from '../assembly/version.ts'
 import { explainCommand } from './explain.ts'
+import { keysCommand } from './keys.ts'
+import { pubsubTokenCommand } from './pubsub-token.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
 
 const ENV_FILE = '.env'
 
 /** Every command; each file of this folder makes one. */
-const COMMANDS: readonly (() => Command)[] = [serveCommand, tokenCommand, explainCommand]
+const COMMANDS: readonly (() => Command)[] = [
+  serveCommand,
+  tokenCommand,
+  pubsubTokenCommand,
+  keysCommand,
+  explainCommand,
+]
 
 /** Runs the command line. Variables that are set already win over those of `.env`. */
 export async function main(argv: readonly string[]): Promise<void> {

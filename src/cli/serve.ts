@@ -7,7 +7,7 @@ import { StoreError } from '../storage/index.ts'
 import { exitAfterDrain } from './signals.ts'
 
 /** What keeps the broker from starting and is the operator's to mend: one line each, and no stack. */
-const BOOT_FAULTS = [BootError, StoreError, RouteTableError] as const
+const BOOT_FAULTS = [BootError, ConfigError, StoreError, RouteTableError] as const
 
 function refuse(lines: readonly string[]): void {
   for (const line of lines) process.stderr.write(`${line}\n`)
