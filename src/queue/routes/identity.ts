@@ -1,5 +1,5 @@
 import type { Router } from 'express'
-import { answerJson, HttpError } from '../../http/index.ts'
+import { answerJson } from '../../http/index.ts'
 import type { QueueRouteParts } from './parts.ts'
 
 const CLUSTER_ID = 'local'
@@ -41,8 +41,8 @@ front of the broker that adds the token to each call.</p>
 </html>
 `
 
-/** The dashboard's questions about identity, and the start page. Queue API 14. */
-export function identityRoutes(router: Router, { authEnabled, version }: QueueRouteParts): void {
+/** The dashboard's questions about identity. Queue API 14. */
+export function identityRoutes(router: Router, { authEnabled }: QueueRouteParts): void {
   router.get('/auth/me', (_req, res) => {
     // From the handler, whatever the token: the broker knows no browser sessions.
     if (authEnabled) answerJson(res, 401, { error: 'auth_required', code: 'auth_required' })
@@ -53,11 +53,4 @@ export function identityRoutes(router: Router, { authEnabled, version }: QueueRo
     else res.redirect(303, '/')
   })
   router.post('/auth/logout', (_req, res) => answerJson(res, 200, { ok: true }))
-  router.get('/', (_req, res) => answerJson(res, 200, { name: 'hivegate', version }))
-  // No static files are served yet.
-  for (const path of ['/assets/*path', '/favicon{*rest}']) {
-    router.get(path, () => {
-      throw new HttpError('not_found')
-    })
-  }
 }

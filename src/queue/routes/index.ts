@@ -1,6 +1,7 @@
 import express, { type Router } from 'express'
 import { ackRoutes } from './ack.ts'
 import { configureRoutes } from './configure.ts'
+import { dashboardRoutes } from './dashboard.ts'
 import { dlqRoutes, replayRoutes } from './dlq.ts'
 import { groupChangeRoutes, groupListRoutes } from './groups.ts'
 import { healthRoutes } from './health.ts'
@@ -45,6 +46,7 @@ const RESOURCES: readonly ((router: Router, parts: QueueRouteParts) => void)[] =
   metricsRoutes,
   systemRoutes,
   identityRoutes,
+  dashboardRoutes,
   pendingRoutes,
 ]
 
