@@ -26,6 +26,7 @@ export function linePlot(title, unit, series) {
       {
         width: holder.clientWidth,
         height: HEIGHT_PX,
+        legend: { live: false },
         cursor: { drag: { x: false, y: false } },
         scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
         axes: [axis, { ...axis, size: 56 }],
