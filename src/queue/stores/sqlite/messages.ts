@@ -9,7 +9,8 @@ const COLUMNS =
 export function messageTable(db: DatabaseSync) {
   const byTransaction = query<{ position: number }>(
     db,
-    'SELECT position FROM message WHERE partition_id = ? AND transaction_id = ? AND position >= ?',
+    `SELECT position FROM message INDEXED BY message_transaction
+     WHERE partition_id = ? AND transaction_id = ? AND position >= ?`,
   )
   const atOrAfter = query<{ position: number; created_at: number }>(
     db,

@@ -30,6 +30,8 @@ const QUEUE_COLUMNS = 'id, uuid, name, namespace, task, options, created_at, gho
 const SUBSCRIPTION_COLUMNS =
   'id, queue_name, group_name, mode, start_at, born_after, swept_to, swept_all'
 
+const LIVE_NAMES = 'SELECT name FROM queue WHERE deleted = 0'
+
 /** What is needed to make a queue. */
 export interface NewQueue {
   readonly name: string
@@ -68,11 +70,9 @@ export class QueueTable {
         db,
         `SELECT ${QUEUE_COLUMNS} FROM queue WHERE id = ? AND deleted = 0`,
       ),
-      matching: query<{ name: string }>(
-        db,
-        `SELECT name FROM queue WHERE deleted = 0 AND (?1 IS NULL OR namespace = ?1)
-           AND (?2 IS NULL OR task = ?2)`,
-      ),
+      inNamespace: query<{ name: string }>(db, `${LIVE_NAMES} AND namespace = ?`),
+      ofTask: query<{ name: string }>(db, `${LIVE_NAMES} AND task = ?`),
+      ofBoth: query<{ name: string }>(db, `${LIVE_NAMES} AND namespace = ? AND task = ?`),
       subscriptions: query<SubscriptionColumns>(
         db,
         `SELECT ${SUBSCRIPTION_COLUMNS} FROM subscription WHERE queue_name = ?`,
@@ -100,9 +100,9 @@ export class QueueTable {
     return this.#byId.get(id) ?? this.#remember(this.#sql.byId.one(id))
   }
 
-  /** Live queues of a namespace and task; null matches any. */
+  /** Live queues of a namespace and task; null matches any, but one of them is given. */
   matching(namespace: string | null, task: string | null): readonly QueueState[] {
-    return this.#sql.matching.all(namespace, task).flatMap(({ name }) => this.byName(name) ?? [])
+    return this.#matchingNames(namespace, task).flatMap(({ name }) => this.byName(name) ?? [])
   }
 
   /** Makes a queue; groups that came before it are waiting by its name. */
@@ -129,6 +129,13 @@ export class QueueTable {
   forget(): void {
     this.#byName.clear()
     this.#byId.clear()
+  }
+
+  #matchingNames(namespace: string | null, task: string | null): { readonly name: string }[] {
+    const { inNamespace, ofTask, ofBoth } = this.#sql
+    if (namespace !== null && task !== null) return ofBoth.all(namespace, task)
+    if (namespace !== null) return inNamespace.all(namespace)
+    return task === null ? [] : ofTask.all(task)
   }
 
   #remember(row: QueueColumns | undefined): QueueState | undefined {

@@ -21,7 +21,8 @@ CREATE TABLE queue (
   ghosts_until INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX queue_live_name ON queue (name) WHERE deleted = 0;
-CREATE INDEX queue_label ON queue (namespace, task) WHERE deleted = 0;
+CREATE INDEX queue_namespace ON queue (namespace, task) WHERE deleted = 0;
+CREATE INDEX queue_task ON queue (task) WHERE deleted = 0;
 CREATE INDEX queue_deleted ON queue (id) WHERE deleted = 1;
 
 CREATE TABLE partition (
