@@ -76,9 +76,10 @@ export class Consumers {
   }
 
   /** Plays pushes on the model; the results must say the same. */
-  #pushed(model: Model, items: readonly PushItem[], results: readonly PushResult[]): void {
+  #pushed(model: Model, items: readonly PushItem[], results: Writes['push']['result']): void {
     items.forEach((item, i) => {
       const result = results[i]!
+      if (result.status === 'buffered') throw new Error('push maintenance is off')
       const queue = item.queue.split('~')[0]!
       const { partition, message, duplicate } = model.push(
         queue,
