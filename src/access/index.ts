@@ -12,6 +12,7 @@ export { type Action, type Detail, type Grants, grantsOf, NO_GRANTS } from './gr
 export {
   LEVELS,
   type Level,
+  levelsOpenTo,
   ROLES,
   type Role,
   type RoleMapping,

@@ -28,6 +28,17 @@ export function satisfies(held: readonly Role[], level: Level): boolean {
   return held.some((role) => wanted.has(role))
 }
 
+/** Every combination of roles, by the bits of their places in ROLES: shared by all tokens that hold it. */
+const ROLE_SETS: readonly (readonly Role[])[] = Array.from(
+  { length: 1 << ROLES.length },
+  (_, bits) => Object.freeze(ROLES.filter((_role, at) => (bits & (1 << at)) !== 0)),
+)
+const OPEN_LEVELS: ReadonlyMap<readonly Role[], ReadonlySet<Level>> = new Map(
+  ROLE_SETS.map((held) => [held, new Set(LEVELS.filter((level) => satisfies(held, level)))]),
+)
+const NOTHING_HELD: readonly Role[] = Object.freeze([])
+const NO_MEMBERS: readonly unknown[] = []
+
 /** Where the roles are read from and which value means which role. Seed: "Remapping claims". */
 export interface RoleMapping {
   /** Name of the claim that holds one role; a literal top-level key, dots and all. */
@@ -48,13 +59,19 @@ export function rolesHeld(
 ): readonly Role[] {
   const single = ownValue(claims, mapping.claim)
   const several = ownValue(claims, mapping.arrayClaim)
-  const members: readonly unknown[] = Array.isArray(several) ? several : []
-  return Object.freeze(
-    ROLES.filter((role) => {
-      const value = mapping.values[role]
-      return value !== '' && (single === value || members.includes(value))
-    }),
-  )
+  const members: readonly unknown[] = Array.isArray(several) ? several : NO_MEMBERS
+  let bits = 0
+  for (const [at, role] of ROLES.entries()) {
+    const value = mapping.values[role]
+    if (value !== '' && (single === value || members.includes(value))) bits |= 1 << at
+  }
+  return ROLE_SETS[bits] ?? NOTHING_HELD
+}
+
+/** The levels that the roles held open; `public` always. */
+export function levelsOpenTo(held: readonly Role[]): ReadonlySet<Level> {
+  const known = OPEN_LEVELS.get(held)
+  return known ?? new Set(LEVELS.filter((level) => satisfies(held, level)))
 }
 
 /** Claims come from outside: a claim named `constructor` must not be found on the prototype. */

@@ -18,7 +18,7 @@ export interface Algorithm {
   readonly jwkAlgs: readonly string[]
   /** HMAC only: the least length of a good secret in bytes, the size of the hash (RFC 7518 §3.2). */
   readonly secretBytes?: number
-  /** HMAC only: the name of the hash in Web Crypto. */
+  /** HMAC only: the name of the hash. */
   readonly hash?: string
 }
 
@@ -33,9 +33,9 @@ function row(
 
 /** The one table of algorithms for every dialect; a Map, because it is looked up with text from outside. */
 export const ALGORITHMS: ReadonlyMap<string, Algorithm> = new Map<string, Algorithm>([
-  row('HS256', 'HMAC', 'secret', { secretBytes: 32, hash: 'SHA-256' }),
-  row('HS384', 'HMAC', 'secret', { secretBytes: 48, hash: 'SHA-384' }),
-  row('HS512', 'HMAC', 'secret', { secretBytes: 64, hash: 'SHA-512' }),
+  row('HS256', 'HMAC', 'secret', { secretBytes: 32, hash: 'sha256' }),
+  row('HS384', 'HMAC', 'secret', { secretBytes: 48, hash: 'sha384' }),
+  row('HS512', 'HMAC', 'secret', { secretBytes: 64, hash: 'sha512' }),
   row('RS256', 'RSA', 'rsa'),
   row('RS384', 'RSA', 'rsa'),
   row('RS512', 'RSA', 'rsa'),

@@ -1,4 +1,5 @@
 import { TokenError } from './errors.ts'
+import { deepFreeze } from './freeze.ts'
 
 /** A longer token is refused before anything is decoded (design: "Sizes"). Tokens are ASCII: characters are bytes. */
 export const MAX_TOKEN_BYTES = 32_768
@@ -23,25 +24,24 @@ export interface DecodedToken {
 }
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/
+/** The last character of a part, by the length of the part modulo 4: what would leave stray bits is not listed. */
+const CANONICAL_END = [/[A-Za-z0-9_-]$/, /(?!)/, /[AQgw]$/, /[AEIMQUYcgkosw048]$/] as const
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function malformed(why: string): TokenError {
   return new TokenError('token_malformed', why)
 }
 
-/** Decodes one part, and only from its one canonical spelling: else one token would have many. */
-function decodePart(part: string, name: string): Buffer {
-  const bytes = Buffer.from(part, 'base64url')
-  if (!BASE64URL.test(part) || bytes.toString('base64url') !== part) {
-    throw malformed(`the ${name} is not base64url`)
-  }
-  return bytes
+/** Accepts base64url in its one canonical spelling only (RFC 4648 §3.5): else one token would have many. */
+function checkPart(part: string, name: string): void {
+  const end = CANONICAL_END[part.length % 4]
+  if (!BASE64URL.test(part) || !end?.test(part)) throw malformed(`the ${name} is not base64url`)
 }
 
 function decodeJson(part: string, name: string): unknown {
-  const bytes = decodePart(part, name)
+  checkPart(part, name)
   try {
-    return JSON.parse(utf8.decode(bytes))
+    return JSON.parse(utf8.decode(Buffer.from(part, 'base64url')))
   } catch {
     throw malformed(`the ${name} is not JSON in UTF-8`)
   }
@@ -66,7 +66,24 @@ function checkHeader(header: unknown): TokenHeader {
   const kid = Object.hasOwn(header, 'kid') ? header['kid'] : undefined
   if (typeof alg !== 'string') throw malformed('alg is not a string')
   if (kid !== undefined && typeof kid !== 'string') throw malformed('kid is not a string')
-  return { ...header, alg, ...(kid === undefined ? {} : { kid }) }
+  // Both members were checked just now.
+  return deepFreeze(header) as TokenHeader
+}
+
+/** An issuer signs all its tokens under a few headers, so the last ones are kept; they are public and small. */
+const KEPT_HEADERS = 64
+const MAX_KEPT_CHARS = 512
+const headers = new Map<string, TokenHeader>()
+
+function decodeHeader(part: string): TokenHeader {
+  const known = headers.get(part)
+  if (known !== undefined) return known
+  const header = checkHeader(decodeJson(part, 'header'))
+  if (part.length <= MAX_KEPT_CHARS) {
+    if (headers.size >= KEPT_HEADERS) headers.clear()
+    headers.set(part, header)
+  }
+  return header
 }
 
 /**
@@ -81,8 +98,8 @@ export function decodeToken(compact: string): DecodedToken {
   if (parts.length !== 3 || !header || !payload || signature === undefined) {
     throw malformed('a token has three parts')
   }
-  const decodedHeader = checkHeader(decodeJson(header, 'header'))
-  if (signature !== '') decodePart(signature, 'signature')
+  const decodedHeader = decodeHeader(header)
+  if (signature !== '') checkPart(signature, 'signature')
   return { compact, header: decodedHeader, payload: decodeJson(payload, 'payload') }
 }
 

@@ -26,5 +26,6 @@ export {
   type TokenHeader,
 } from './decode.ts'
 export { TokenError, type TokenErrorCode } from './errors.ts'
+export { deepFreeze } from './freeze.ts'
 export { type MintOptions, mintToken } from './mint.ts'
 export { allowedAlgorithm, keyRequest, verifySignature } from './verify.ts'

@@ -1,6 +1,6 @@
 import { type Level, levelsOf, type RouteTable, readingsOf, rolesFor } from '../../access/index.ts'
 import type { AuthConfig } from '../../config/index.ts'
-import { authorizationValues, bearerToken } from './credential.ts'
+import { bearerToken } from './credential.ts'
 import { EMPTY_IDENTITY, type Identity } from './identity.ts'
 import { type RefusalReason, reasonOf } from './refusals.ts'
 import type { Trace } from './trace.ts'
@@ -103,7 +103,7 @@ export class Gate {
     trace?: Trace,
   ): Decision | Promise<Decision> {
     try {
-      const token = bearerToken(authorizationValues(request.rawHeaders))
+      const token = bearerToken(request.rawHeaders)
       if (token === undefined) {
         trace?.({ name: 'credential', verdict: 'fail', detail: 'there is none' })
         return { outcome: 'refused', reason: 'credential_missing', level }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Request } from 'express'
 import type { Log } from '../../keys/index.ts'
 import { claim, decodeToken, isJsonObject, TokenError } from '../../tokens/index.ts'
-import { authorizationValues, bearerToken } from './credential.ts'
+import { bearerToken } from './credential.ts'
 import type { Decision } from './decision.ts'
 import { REFUSALS } from './refusals.ts'
 
@@ -18,7 +18,7 @@ function short(value: unknown): string | undefined {
 /** What may be told of a token: key id, issuer and a hash of the subject; unverified, so it is a hint only. */
 function tokenFacts(req: Request): object {
   try {
-    const token = bearerToken(authorizationValues(req.rawHeaders))
+    const token = bearerToken(req.rawHeaders)
     if (token === undefined) return {}
     const { header, payload } = decodeToken(token)
     const claims = isJsonObject(payload) ? payload : {}

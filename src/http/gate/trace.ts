@@ -9,20 +9,24 @@ export interface TraceStep {
 /** Receives the steps of a decision in the order in which they are taken. */
 export type Trace = (step: TraceStep) => void
 
-/** Runs one check and records how it ended; the error goes on its way. */
+/**
+ * Runs one check and records how it ended; the error goes on its way. Without a trace it only runs the check.
+ * @param detail what to say when it passes; only called for a trace
+ */
 export function traced<T>(
   trace: Trace | undefined,
   name: string,
   check: () => T,
-  detail: string,
+  detail: () => string,
 ): T {
+  if (trace === undefined) return check()
   try {
     const result = check()
-    trace?.({ name, verdict: 'pass', detail })
+    trace({ name, verdict: 'pass', detail: detail() })
     return result
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'failed'
-    trace?.({ name, verdict: 'fail', detail: reason })
+    trace({ name, verdict: 'fail', detail: reason })
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { LEVELS, type Level, type RoleMapping, rolesHeld, satisfies } from '../../access/index.ts'
+import { type Level, levelsOpenTo, type RoleMapping, rolesHeld } from '../../access/index.ts'
 import type { AuthConfig } from '../../config/index.ts'
 import {
   ALGORITHMS,
@@ -13,8 +13,10 @@ import {
   claimsOf,
   type DecodedToken,
   decodeToken,
+  deepFreeze,
   keyRequest,
   MAX_TOKEN_BYTES,
+  quoted,
   readTimes,
   subjectOf,
   type TimeRule,
@@ -23,7 +25,7 @@ import {
   VerifiedTokenCache,
   verifySignature,
 } from '../../tokens/index.ts'
-import { deepFreeze, type Identity } from './identity.ts'
+import type { Identity } from './identity.ts'
 import type { RoleKeys } from './key-sources.ts'
 import { type Trace, traced } from './trace.ts'
 
@@ -64,7 +66,6 @@ function mappingOf(config: AuthConfig): RoleMapping {
 }
 
 const TIME_CLAIMS = ['exp', 'nbf', 'iat'] as const
-const shown = (value: unknown): string => JSON.stringify(value) ?? 'absent'
 
 /** Judges tokens: everything that does not depend on the route. Keeps what it verified. */
 export class TokenVerifier {
@@ -103,12 +104,17 @@ export class TokenVerifier {
 
   async #verifyAnew(token: string, digest: string, trace?: Trace): Promise<VerifiedToken> {
     const { generation } = this.#cache
-    const decoded = traced(trace, 'token', () => decodeToken(token), 'decodable')
+    const decoded = traced(
+      trace,
+      'token',
+      () => decodeToken(token),
+      () => 'decodable',
+    )
     const algorithm = traced(
       trace,
       'algorithm',
       () => allowedAlgorithm(decoded, this.#accepted),
-      `${decoded.header.alg}, among ${[...this.#accepted.keys()].join(', ')}`,
+      () => `${decoded.header.alg}, among ${[...this.#accepted.keys()].join(', ')}`,
     )
     await this.#checkSignature(decoded, algorithm, trace)
     const verified = this.#judge(decoded, trace)
@@ -119,14 +125,13 @@ export class TokenVerifier {
   async #checkSignature(token: DecodedToken, algorithm: Algorithm, trace?: Trace): Promise<void> {
     const source = this.#keys.of(algorithm.kind)
     const request = keyRequest(token, algorithm)
-    const kid = `kid ${shown(request.kid)}`
     const found = traced(
       trace,
       'key source',
       () => source?.candidates(request) ?? [],
-      `${source?.about}, ${kid}`,
+      () => `${source?.about}, kid ${quoted(request.kid)}`,
     )
-    const keys = await found
+    const keys = found instanceof Promise ? await found : found
     try {
       await verifySignature(token, algorithm, keys)
       trace?.({ name: 'signature', verdict: 'pass', detail: 'made by that key' })
@@ -139,32 +144,69 @@ export class TokenVerifier {
   }
 
   #judge(token: DecodedToken, trace?: Trace): VerifiedToken {
-    const claims = traced(trace, 'payload', () => claimsOf(token), 'a JSON object')
-    const sub = traced(trace, 'sub', () => subjectOf(claims), shown(claim(claims, 'sub')))
+    const claims = traced(
+      trace,
+      'payload',
+      () => claimsOf(token),
+      () => 'a JSON object',
+    )
+    const sub = traced(
+      trace,
+      'sub',
+      () => subjectOf(claims),
+      () => quoted(claim(claims, 'sub')),
+    )
     const times = this.#checkTimes(claims, trace)
-    const { issuer, audience } = this.#config
-    if (issuer === '') trace?.({ name: 'iss', verdict: 'note', detail: 'not checked' })
-    else traced(trace, 'iss', () => checkIssuer(claims, issuer), shown(issuer))
-    if (audience === '') trace?.({ name: 'aud', verdict: 'note', detail: 'not checked' })
-    else traced(trace, 'aud', () => checkAudience(claims, audience), `holds ${shown(audience)}`)
+    this.#checkParties(claims, trace)
     const roles = rolesHeld(claims, this.#mapping)
     const identity: Identity = Object.freeze({
       ...(sub === undefined ? {} : { sub }),
       roles,
       claims: deepFreeze(claims),
-      header: deepFreeze(token.header),
+      header: token.header,
     })
-    return { identity, times, opens: new Set(LEVELS.filter((level) => satisfies(roles, level))) }
+    return { identity, times, opens: levelsOpenTo(roles) }
   }
 
   #checkTimes(claims: Claims, trace?: Trace): TokenTimes {
-    const times = traced(trace, 'dates', () => readTimes(claims), 'numbers or absent')
+    const times = traced(
+      trace,
+      'dates',
+      () => readTimes(claims),
+      () => 'numbers or absent',
+    )
     const nowS = this.#nowS()
+    if (trace === undefined) {
+      checkTimes(times, this.#timeRule, nowS)
+      return times
+    }
     for (const name of TIME_CLAIMS) {
       const value = times[name]
-      const detail = value === undefined ? 'absent' : `${value}, now ${nowS}`
-      traced(trace, name, () => checkTimes({ [name]: value }, this.#timeRule, nowS), detail)
+      const check = () => checkTimes({ [name]: value }, this.#timeRule, nowS)
+      traced(trace, name, check, () => (value === undefined ? 'absent' : `${value}, now ${nowS}`))
     }
     return times
+  }
+
+  #checkParties(claims: Claims, trace?: Trace): void {
+    const { issuer, audience } = this.#config
+    if (issuer === '') trace?.({ name: 'iss', verdict: 'note', detail: 'not checked' })
+    else {
+      traced(
+        trace,
+        'iss',
+        () => checkIssuer(claims, issuer),
+        () => quoted(issuer),
+      )
+    }
+    if (audience === '') trace?.({ name: 'aud', verdict: 'note', detail: 'not checked' })
+    else {
+      traced(
+        trace,
+        'aud',
+        () => checkAudience(claims, audience),
+        () => `holds ${quoted(audience)}`,
+      )
+    }
   }
 }
