@@ -1,7 +1,8 @@
-import express, { type Express } from 'express'
+import express, { type Express, type RequestHandler } from 'express'
 import { brokerRouteTable, checkRoutes } from './access/index.ts'
-import { liveMetrics } from './assembly/live-metrics.ts'
+import type { LiveMetrics } from './assembly/live-metrics.ts'
 import { packageVersion } from './assembly/version.ts'
+import type { Wing } from './assembly/wing.ts'
 import type { Config } from './config/index.ts'
 import {
   answerErrors,
@@ -13,14 +14,15 @@ import {
   requestLog,
   routesOf,
 } from './http/index.ts'
-import { ISSUER_CORS_HEADERS, ISSUER_CORS_PREFIXES, type Issuer } from './issuer/index.ts'
 import { type QueueEngine, queueRouter } from './queue/index.ts'
 
 /** What the app is made of; nothing is opened or read here. */
 export interface AppParts {
   readonly config: Config
   readonly engine: QueueEngine
-  readonly issuer: Issuer
+  readonly metrics: LiveMetrics
+  /** The other wings, in the order in which their routes are tried; the queue's come first. */
+  readonly wings: readonly Wing[]
   readonly log: Logger
   /** Name of the store: `sqlite` or `postgres`. */
   readonly store: string
@@ -38,11 +40,6 @@ export interface BrokerApp {
   readonly auth: BrokerAuth
 }
 
-/** Request headers that browsers may send to a path beyond those of every path. */
-function moreHeaders(path: string): readonly string[] {
-  return ISSUER_CORS_PREFIXES.some((prefix) => path.startsWith(prefix)) ? ISSUER_CORS_HEADERS : []
-}
-
 /** An Express app that reads paths exactly as the gate does, and tells nothing about itself. */
 function strictApp(): Express {
   const app = express()
@@ -53,19 +50,30 @@ function strictApp(): Express {
   return app
 }
 
+/** The broker's CORS layer, with what the wings say of their own paths. */
+function corsOf(wings: readonly Wing[]): RequestHandler {
+  return cors(
+    (path) => wings.some((wing) => wing.ownsCors?.(path)),
+    (path) => wings.flatMap((wing) => wing.corsHeaders?.(path) ?? []),
+  )
+}
+
+function healthOf({ health }: Wing): readonly (readonly [string, unknown])[] {
+  return health === undefined ? [] : [[health[0], health[1]()]]
+}
+
 /**
  * Puts the parts together: request log, CORS, the gate, the wings, and what answers when none of them did. No
  * listening, no process, no environment. Every route stands behind the gate, which runs before any body is read.
  * @throws RouteTableError when the routes and `routes.table.json` disagree in either direction
  */
 export function createApp(parts: AppParts): BrokerApp {
-  const { config, engine, issuer, log, store, hostname, workerId, clock = Date } = parts
-  const metrics = liveMetrics(engine)
-  const { onDecision } = metrics
+  const { config, engine, metrics, wings, log, store, hostname, workerId, clock = Date } = parts
+  const { onDecision, registry } = metrics
   const auth = brokerAuth(config.auth, { clock, logger: log, onDecision })
   const app = strictApp()
   app.use(requestLog(log))
-  app.use(cors(undefined, moreHeaders))
+  app.use(corsOf(wings))
   app.use(auth)
   app.use(
     queueRouter({
@@ -78,13 +86,11 @@ export function createApp(parts: AppParts): BrokerApp {
       workerId,
       authEnabled: config.auth.enabled,
       version: packageVersion(),
-      metricsText: async () => ({
-        type: metrics.registry.contentType,
-        text: await metrics.registry.metrics(),
-      }),
+      health: () => Object.fromEntries(wings.flatMap(healthOf)),
+      metricsText: async () => ({ type: registry.contentType, text: await registry.metrics() }),
     }),
   )
-  app.use(issuer.router)
+  for (const wing of wings) app.use(wing.router)
   app.use(noSuchRoute)
   app.use(answerErrors(log))
   checkRoutes(brokerRouteTable(), routesOf(app.router))

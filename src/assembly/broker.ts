@@ -3,11 +3,12 @@ import type { Express } from 'express'
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createListener, type Logger } from '../http/index.ts'
-import { openIssuer } from '../issuer/index.ts'
 import type { QueueEngine } from '../queue/index.ts'
 import { listen } from './listen.ts'
+import { liveMetrics } from './live-metrics.ts'
 import { closeListener } from './shutdown.ts'
-import { openQueue } from './stores.ts'
+import { openQueue, openStore } from './stores.ts'
+import { openWings } from './wings.ts'
 
 export { BootError } from './boot-error.ts'
 
@@ -31,31 +32,33 @@ export interface Broker {
   stop(): Promise<void>
 }
 
+/** Opens what the app is made of; each part is put on `opened`, to be closed in reverse order. */
+async function openParts(config: Config, options: BrokerOptions, opened: AsyncDisposableStack) {
+  const { log, clock = Date } = options
+  const host = await openStore(config)
+  opened.defer(() => host.close())
+  const engine = await openQueue(config, host, clock)
+  opened.defer(() => engine.close())
+  const metrics = liveMetrics(engine)
+  const { registry } = metrics
+  const wings = await openWings({ config, host, log, clock, registry })
+  for (const wing of wings) opened.defer(async () => wing.close?.())
+  return { engine, metrics, wings }
+}
+
 /**
  * Opens the store, assembles the app and listens. What was opened is closed again when a later step fails.
- * @throws StoreError for a store that cannot be opened, RouteTableError, BootError,
- * ConfigError for a minting key whose kid stands for another key
+ * @throws StoreError for a store that cannot be opened, ConfigError, RouteTableError, BootError
  */
 export async function startBroker(config: Config, options: BrokerOptions): Promise<Broker> {
   const { log, clock = Date } = options
   const opened = new AsyncDisposableStack()
   try {
-    const { engine, store, issuerStore, close } = await openQueue(config, { log, clock })
-    opened.defer(close)
-    const issuer = await openIssuer({ config: config.pubsub, store: issuerStore, log, clock })
-    opened.defer(() => issuer.close())
+    const parts = await openParts(config, options, opened)
     const host = hostname()
     const workerId = config.queue.workerId || `${host}-${process.pid}`
-    const { app, auth } = createApp({
-      config,
-      engine,
-      issuer,
-      log,
-      store,
-      clock,
-      workerId,
-      hostname: host,
-    })
+    const identity = { store: 'sqlite', hostname: host, workerId }
+    const { app, auth } = createApp({ config, log, clock, ...identity, ...parts })
     opened.defer(() => auth.close())
     const server = createListener(app)
     const port = await listen(server, config.server.host, config.server.port)
@@ -63,10 +66,10 @@ export async function startBroker(config: Config, options: BrokerOptions): Promi
     return {
       port,
       app,
-      engine,
+      engine: parts.engine,
       async stop() {
         const closed = closeListener(server, config.server.drainTimeoutMs)
-        await engine.drain()
+        await Promise.all([parts.engine.drain(), ...parts.wings.map((wing) => wing.drain?.())])
         await closed
         await opened.disposeAsync()
       },

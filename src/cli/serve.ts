@@ -29,6 +29,10 @@ async function start(config: Config, log: Logger): Promise<Broker | undefined> {
   try {
     return await startBroker(config, { log })
   } catch (error) {
+    if (error instanceof ConfigError) {
+      refuse(error.problems)
+      return undefined
+    }
     if (!BOOT_FAULTS.some((fault) => error instanceof fault)) throw error
     refuse([error instanceof Error ? error.message : String(error)])
     return undefined

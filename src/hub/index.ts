@@ -25,6 +25,7 @@ export {
   isReservedTopic,
   METADATA_PATH,
 } from './reserved.ts'
+export { isHubPath } from './resources.ts'
 export {
   type Head,
   type HistoryPage,

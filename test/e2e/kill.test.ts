@@ -98,4 +98,4 @@ it('a broker killed 20 times under load loses nothing that it answered', async (
   broker.signal('SIGTERM')
   expect((await broker.exited).code).toBe(0)
   await rm(dataDir, { recursive: true, force: true })
-}, 300_000)
+}, 900_000)

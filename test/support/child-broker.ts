@@ -56,8 +56,11 @@ export async function startChildBroker(
 ): Promise<ChildBroker> {
   const settings = { HOST: '127.0.0.1', PORT: '0', ...env }
   const child = spawn(process.execPath, [BIN, 'serve'], { env: settings })
+  // A test that fails half-way must not leave a broker behind.
+  const end = () => void child.kill('SIGKILL')
+  process.once('exit', end)
   const seen = watch(child)
-  const exited = exitOf(child, seen)
+  const exited = exitOf(child, seen).finally(() => process.off('exit', end))
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout.on('data', () => {
       const found = /"port":([0-9]+),"msg":"listening"/.exec(seen.stdout)

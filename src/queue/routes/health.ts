@@ -19,13 +19,13 @@ function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
 
 /** GET /health and /status. Queue API 9. */
 export function healthRoutes(router: Router, parts: QueueRouteParts): void {
-  const { engine, version, workerId, store } = parts
+  const { engine, version, workerId, store, health: others } = parts
   const head = { server: 'hivegate', version, worker_id: workerId, engine: store }
   router.get(health.path, async (_req, res) => {
     const up = await within(PING_LIMIT_MS, engine.ping())
     const body = up
-      ? { status: 'healthy', database: 'connected', ...head }
-      : { status: 'unhealthy', database: 'disconnected', ...head }
+      ? { status: 'healthy', database: 'connected', ...head, ...others() }
+      : { status: 'unhealthy', database: 'disconnected', ...head, ...others() }
     answerJson(res, up ? 200 : 503, body)
   })
   router.get(status.path, (_req, res) => answerJson(res, 200, { status: 'ok', engine: store }))

@@ -22,6 +22,8 @@ export interface QueueRouteParts {
   readonly hostname: string
   /** Name of the store: `sqlite` or `postgres`. */
   readonly store: string
+  /** What `/health` says of the other wings, by name. */
+  readonly health: () => Readonly<Record<string, unknown>>
   /** Text of `/metrics/prometheus`, and its media type. */
   readonly metricsText: () => Promise<{ readonly type: string; readonly text: string }>
 }

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
 
-const head = { server: z.string(), version: z.string(), worker_id: z.string(), engine: z.string() }
+const head = {
+  server: z.string(),
+  version: z.string(),
+  worker_id: z.string(),
+  engine: z.string(),
+  /** The event hub; present when the broker serves one. */
+  hub: z
+    .strictObject({ enabled: z.boolean(), status: z.string(), subscribers: z.number().int() })
+    .optional(),
+}
 
 /** GET /health. Section 9. */
 export const health = operation({

@@ -1,0 +1,88 @@
+import type { Registry } from 'prom-client'
+import type { Config } from '../config/index.ts'
+import type { Logger } from '../http/index.ts'
+import { createHub, HUB_MODULE, type Hub, isHubPath, sqliteHubStore } from '../hub/index.ts'
+import {
+  ISSUER_CORS_HEADERS,
+  ISSUER_CORS_PREFIXES,
+  ISSUER_SQLITE_MODULE,
+  type Issuer,
+  openIssuer,
+  sqliteIssuerStore,
+} from '../issuer/index.ts'
+import type { ModuleSpec, SqliteHost } from '../storage/index.ts'
+import { type PubsubDialect, pubsubDialect } from './pubsub-dialect.ts'
+import type { Wing } from './wing.ts'
+
+/** The tables of the wings in the embedded store. */
+export const WING_MODULES: readonly ModuleSpec[] = [HUB_MODULE, ISSUER_SQLITE_MODULE]
+
+/** What the wings are opened with. */
+export interface WingOptions {
+  readonly config: Config
+  readonly host: SqliteHost
+  readonly log: Logger
+  readonly clock: { now(): number }
+  /** Where the hub's metrics are added. */
+  readonly registry: Registry
+}
+
+const NO_HEADERS: readonly string[] = []
+
+function issuerWing(issuer: Issuer): Wing {
+  return {
+    router: issuer.router,
+    corsHeaders: (path) =>
+      ISSUER_CORS_PREFIXES.some((prefix) => path.startsWith(prefix))
+        ? ISSUER_CORS_HEADERS
+        : NO_HEADERS,
+    close: () => issuer.close(),
+  }
+}
+
+function hubWing(hub: Hub): Wing {
+  return {
+    router: hub.router,
+    ownsCors: isHubPath,
+    health: ['hub', () => hub.health()],
+    drain: () => hub.close(),
+  }
+}
+
+/** A revoked key ends the streams that were opened with it. */
+function endRevokedStreams(hub: Hub, { registry }: Issuer, dialect: PubsubDialect): void {
+  registry.onChange(() => {
+    hub.endStreams((bearer) => {
+      const kid = dialect.kidOf(bearer)
+      return kid !== undefined && registry.find(kid) === undefined
+    })
+  })
+}
+
+/**
+ * Opens the issuer and the hub on the broker's store.
+ * @throws ConfigError for a minting key whose kid stands for another key; what kept the hub's history from opening
+ */
+export async function openWings(options: WingOptions): Promise<readonly Wing[]> {
+  const { config, host, log, clock, registry } = options
+  const issuer = await openIssuer({
+    config: config.pubsub,
+    store: sqliteIssuerStore(host),
+    log,
+    clock,
+  })
+  const dialect = pubsubDialect(issuer.registry, clock)
+  const hub = createHub({
+    config: config.hub,
+    clock,
+    logger: log,
+    registry,
+    ...(config.hub.transport === 'persistent' && {
+      store: sqliteHubStore(host, { historySize: config.hub.historySize }),
+    }),
+    ...(config.pubsub.hub && { otherDialect: dialect }),
+  })
+  endRevokedStreams(hub, issuer, dialect)
+  await hub.ready
+  return [issuerWing(issuer), hubWing(hub)]
+}
