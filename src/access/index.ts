@@ -56,6 +56,7 @@ export {
   RouteTableError,
   type RouteTableInput,
 } from './route-table.ts'
+export { type GrantedTopics, type SelfIssued, selfIssuedClaims } from './self-issued.ts'
 export {
   createTopicMatchers,
   MatchCache,

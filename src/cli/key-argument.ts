@@ -11,7 +11,8 @@ export function readArgument(option: string, value: string): string {
   if (!value.startsWith('@')) return value
   const source = value.slice(1)
   try {
-    return readFileSync(source === '-' ? STDIN_FD : source, 'utf8').replace(/\r?\n$/, '')
+    const text = readFileSync(source === '-' ? STDIN_FD : source, 'utf8')
+    return text.replace(/\n$/, '').replace(/\r$/, '')
   } catch (cause) {
     const place = source === '-' ? 'standard input' : source
     throw new Error(`${option}: ${place} cannot be read`, { cause })

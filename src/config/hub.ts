@@ -16,6 +16,11 @@ export const DEV_RESOURCE_IDENTIFIER = 'https://localhost/.well-known/mercure'
 /** Last second of a development token: 1 January 2100. */
 export const DEV_EXPIRY_S = 4_102_444_800
 
+/** The key of a development token: the publisher key of the environment, else the known secret. */
+export function loadDevKey(env: Environment = process.env): string {
+  return env[HUB_VARIABLES.publisherKey.name] || DEV_SECRET
+}
+
 const COOKIE_NAME = '__Secure-mercure_access_token'
 /** Without the prefix: browsers refuse to store a `__Secure-` cookie from an insecure origin. */
 const DEV_COOKIE_NAME = 'mercure_access_token'

@@ -9,7 +9,7 @@ import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
 
-export { DEV_EXPIRY_S, DEV_RESOURCE_IDENTIFIER, DEV_SECRET } from './hub.ts'
+export { DEV_EXPIRY_S, DEV_RESOURCE_IDENTIFIER, DEV_SECRET, loadDevKey } from './hub.ts'
 export { DEFAULT_ISSUER } from './hub-issuers.ts'
 export {
   DEFAULT_JWKS_ALGORITHMS,
