@@ -3,7 +3,7 @@ import type { Express } from 'express'
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createListener, type Logger } from '../http/index.ts'
-import type { QueueEngine } from '../queue/index.ts'
+import { type QueueEngine, startJobs } from '../queue/index.ts'
 import { listen } from './listen.ts'
 import { liveMetrics } from './live-metrics.ts'
 import { closeListener } from './shutdown.ts'
@@ -39,6 +39,8 @@ async function openParts(config: Config, options: BrokerOptions, opened: AsyncDi
   opened.defer(() => host.close())
   const engine = await openQueue(config, host, clock)
   opened.defer(() => engine.close())
+  const jobs = startJobs(engine, config.queue, log)
+  opened.defer(() => jobs.stop())
   const metrics = liveMetrics(engine)
   const { registry } = metrics
   const wings = await openWings({ config, host, log, clock, registry })
