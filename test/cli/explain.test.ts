@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type CommandInput, runCommand } from '../support/command.ts'
+import { explainCommand } from '../../src/cli/explain.ts'
+import { runCommand, runProcess } from '../support/command.ts'
 import { closedPort, startJwksServer } from '../support/jwks-server.ts'
 import { HS_SECRET, rsaKey } from '../support/keys.ts'
 import { mint } from '../support/tokens.ts'
 
-const explain = (args: readonly string[], input?: CommandInput) =>
-  runCommand('explain.ts', 'explainCommand', ['explain', ...args], input)
+const explain = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  runCommand(explainCommand(), args, env)
 
 const ON = { JWT_ENABLED: 'true', JWT_SECRET: HS_SECRET }
 const nowS = Math.floor(Date.now() / 1000)
@@ -31,8 +32,7 @@ function steps(stdout: string): readonly string[] {
 
 describe('hivegate explain', () => {
   it('tells each step of a request that is allowed, and exits 0', async () => {
-    const stdin = `${token()}\n`
-    const result = await explain(['GET', '/api/v1/status?x=1', '--token', '@-'], { env: ON, stdin })
+    const result = await explain(['GET', '/api/v1/status?x=1', '--token', token()], ON)
     expect(result.code).toBe(0)
     expect(steps(result.stdout)).toEqual([
       '-- skip',
@@ -68,15 +68,27 @@ describe('hivegate explain', () => {
     ['sub of a wrong type', ['--token', token({ sub: 5 })], '401 Invalid token claims', 'NO sub'],
   ])('with %s exits 1 and names the answer and the step', async (what, args, answer, step) => {
     const env = { ...ON, ...(what === 'a wrong iss' ? { JWT_ISSUER: 'a' } : {}) }
-    const { code, stdout } = await explain(['GET', '/api/v1/pop', ...args], { env })
+    const { code, stdout } = await explain(['GET', '/api/v1/pop', ...args], env)
     expect(code).toBe(1)
     expect(stdout).toContain(`refused: ${answer}`)
     expect(steps(stdout).at(-1)).toBe(step)
   })
 
+  it('reads the token from standard input, as a process of its own', {
+    timeout: 300_000,
+  }, async () => {
+    const args = ['GET', '/api/v1/status', '--token', '@-']
+    const input = { env: ON, stdin: `${token({ role: 'write-only' })}\n` }
+    const result = await runProcess('explain.ts', 'explainCommand', args, input)
+    expect(result.code).toBe(1)
+    expect(steps(result.stdout).at(-1)).toBe('NO roles')
+    const usage = await runProcess('explain.ts', 'explainCommand', ['GET'], input)
+    expect(usage.code).toBe(2)
+  })
+
   it('never prints the token or the secret', async () => {
     for (const text of [token(), mint({ key: 'x' }), `Basic ${token()}`, 'junk-junk-junk']) {
-      const { stdout, stderr } = await explain(['GET', '/x', '--token', text], { env: ON })
+      const { stdout, stderr } = await explain(['GET', '/x', '--token', text], ON)
       for (const part of [...text.split(/[ .]/).filter((piece) => piece.length > 9), HS_SECRET]) {
         expect(stdout + stderr).not.toContain(part)
       }
@@ -85,7 +97,7 @@ describe('hivegate explain', () => {
 
   it('tells what needs no token: auth off, skipped, public', async () => {
     const reason = async (path: string, env: Record<string, string>) => {
-      const { code, stdout } = await explain(['GET', path], { env })
+      const { code, stdout } = await explain(['GET', path], env)
       return [code, /\((\w+)\)\n$/.exec(stdout)?.[1]]
     }
     expect(await reason('/x', {})).toEqual([0, 'auth_off'])
@@ -100,12 +112,12 @@ describe('hivegate explain', () => {
     const signed = mint({ alg: 'RS256', header: { kid: 'rsa-1' }, claims })
     const args = ['GET', '/x', '--token', signed]
     const env = (url: string) => ({ JWT_ENABLED: '1', JWT_ALGORITHM: 'RS256', JWT_JWKS_URL: url })
-    const good = await explain(args, { env: env(server.url) })
+    const good = await explain(args, env(server.url))
     expect([good.code, steps(good.stdout)]).toMatchObject([
       0,
       expect.arrayContaining(['ok signature']),
     ])
-    const down = await explain(args, { env: env(`http://127.0.0.1:${await closedPort()}/`) })
+    const down = await explain(args, env(`http://127.0.0.1:${await closedPort()}/`))
     expect(down.code).toBe(1)
     expect(down.stdout).toContain('ECONNREFUSED')
     expect(down.stdout).toContain('401 Unknown key ID')
@@ -122,7 +134,7 @@ describe('hivegate explain', () => {
     ['an environment that cannot be read', ['GET', '/x'], { ...ON, JWT_CLOCK_SKEW: '-1' }],
     ['key material that is missing', ['GET', '/x'], { JWT_ENABLED: 'true' }],
   ])('with %s exits 2 and says why on standard error', async (_what, args, env) => {
-    const { code, stderr } = await explain(args, { env })
+    const { code, stderr } = await explain(args, env)
     expect(code).toBe(2)
     expect(stderr).not.toBe('')
     expect(stderr).not.toMatch(/^\s+at /m)

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { type CommandInput, runCommand } from '../support/command.ts'
+import { tokenCommand } from '../../src/cli/token.ts'
+import { runCommand, runProcess } from '../support/command.ts'
 import { ecKey, edKey, HS_SECRET, rsaKey } from '../support/keys.ts'
 
-const token = (args: readonly string[], input?: CommandInput) =>
-  runCommand('token.ts', 'tokenCommand', ['token', ...args], input)
+const token = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCommand(tokenCommand(), args, env)
 
 const SECRET = ['--secret', HS_SECRET]
 const hsKey = new TextEncoder().encode(HS_SECRET)
@@ -39,27 +40,35 @@ describe('hivegate token', () => {
       JWT_ISSUER: 'https://idp',
       JWT_AUDIENCE: 'queue',
     }
-    const one = await token(['--role', 'write-only'], { env })
+    const one = await token(['--role', 'write-only'], env)
     const { payload } = await jwtVerify(one.stdout.trim(), hsKey)
     expect(payload).toMatchObject({ scope: 'queen.write', iss: 'https://idp', aud: 'queue' })
-    const two = await token(['--role', 'write-only', '--role', 'admin', '--aud', 'x'], { env })
+    const two = await token(['--role', 'write-only', '--role', 'admin', '--aud', 'x'], env)
     const { payload: several } = await jwtVerify(two.stdout.trim(), hsKey)
     expect(several).toMatchObject({ roles: ['queen.write', 'admin'], aud: 'x' })
     expect(several).not.toHaveProperty('scope')
   })
 
-  it('signs with a private key from a file, standard input or a JWK', async () => {
+  it('signs with a private key from a file, or a JWK', async () => {
     const pem = file('rsa.pem', rsaKey().privatePem)
     const rsa = await token(['--role', 'admin', '--key', pem, '--alg', 'RS384', '--kid', 'k1'])
     const verified = await jwtVerify(rsa.stdout.trim(), rsaKey().publicKey)
     expect(verified.protectedHeader).toMatchObject({ alg: 'RS384', kid: 'k1' })
-    const ed = await token(['--role', 'admin', '--key', '@-'], { stdin: edKey().privatePem })
+    const ed = await token(['--role', 'admin', '--key', edKey().privatePem])
     expect((await jwtVerify(ed.stdout.trim(), edKey().publicKey)).protectedHeader.alg).toBe('EdDSA')
     const jwk = file('rsa.jwk', JSON.stringify(rsaKey().privateJwk({ alg: 'RS512' })))
     const byJwk = await token(['--role', 'admin', '--key', jwk])
     expect(
       (await jwtVerify(byJwk.stdout.trim(), rsaKey().publicKey)).protectedHeader,
     ).toMatchObject({ alg: 'RS512', kid: 'rsa-1' })
+  })
+
+  it('reads a key from standard input, as a process of its own', { timeout: 300_000 }, async () => {
+    const args = ['--role', 'admin', '--key', '@-']
+    const input = { env: {}, stdin: edKey().privatePem }
+    const { code, stdout } = await runProcess('token.ts', 'tokenCommand', args, input)
+    expect(code).toBe(0)
+    await expect(jwtVerify(stdout.trim(), edKey().publicKey)).resolves.toBeDefined()
   })
 
   it('reads a secret from a file, without the line break at its end', async () => {
