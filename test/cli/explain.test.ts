@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { explainCommand } from '../../src/cli/explain.ts'
-import { runCommand, runProcess } from '../support/command.ts'
+import { runCommand, runHere } from '../support/command.ts'
 import { closedPort, startJwksServer } from '../support/jwks-server.ts'
 import { HS_SECRET, rsaKey } from '../support/keys.ts'
 import { mint } from '../support/tokens.ts'
 
 const explain = (args: readonly string[], env: Readonly<Record<string, string>>) =>
-  runCommand(explainCommand(), args, env)
+  runHere(explainCommand(), args, env)
 
 const ON = { JWT_ENABLED: 'true', JWT_SECRET: HS_SECRET }
 const nowS = Math.floor(Date.now() / 1000)
@@ -79,10 +79,10 @@ describe('hivegate explain', () => {
   }, async () => {
     const args = ['GET', '/api/v1/status', '--token', '@-']
     const input = { env: ON, stdin: `${token({ role: 'write-only' })}\n` }
-    const result = await runProcess('explain.ts', 'explainCommand', args, input)
+    const result = await runCommand('explain.ts', 'explainCommand', ['explain', ...args], input)
     expect(result.code).toBe(1)
     expect(steps(result.stdout).at(-1)).toBe('NO roles')
-    const usage = await runProcess('explain.ts', 'explainCommand', ['GET'], input)
+    const usage = await runCommand('explain.ts', 'explainCommand', ['explain', 'GET'], input)
     expect(usage.code).toBe(2)
   })
 

@@ -4,11 +4,11 @@ import path from 'node:path'
 import { jwtVerify } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { tokenCommand } from '../../src/cli/token.ts'
-import { runCommand, runProcess } from '../support/command.ts'
+import { runCommand, runHere } from '../support/command.ts'
 import { ecKey, edKey, HS_SECRET, rsaKey } from '../support/keys.ts'
 
 const token = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runCommand(tokenCommand(), args, env)
+  runHere(tokenCommand(), args, env)
 
 const SECRET = ['--secret', HS_SECRET]
 const hsKey = new TextEncoder().encode(HS_SECRET)
@@ -66,7 +66,7 @@ describe('hivegate token', () => {
   it('reads a key from standard input, as a process of its own', { timeout: 300_000 }, async () => {
     const args = ['--role', 'admin', '--key', '@-']
     const input = { env: {}, stdin: edKey().privatePem }
-    const { code, stdout } = await runProcess('token.ts', 'tokenCommand', args, input)
+    const { code, stdout } = await runCommand('token.ts', 'tokenCommand', ['token', ...args], input)
     expect(code).toBe(0)
     await expect(jwtVerify(stdout.trim(), edKey().publicKey)).resolves.toBeDefined()
   })

@@ -129,7 +129,7 @@ export class TokenVerifier {
       trace,
       'key source',
       () => source?.candidates(request) ?? [],
-      () => `${source?.about}, kid ${quoted(request.kid)}`,
+      () => `${source?.about}, ${request.kid ? `kid ${quoted(request.kid)}` : 'no kid'}`,
     )
     const keys = found instanceof Promise ? await found : found
     try {
