@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCookie } from 'cookie'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 // An installed package is imported as 'hivegate/issuer'.
@@ -19,9 +18,10 @@ export interface TripsAppOptions {
   readonly publish: (topic: string, data: unknown) => Promise<void>
   /** Lifetime of a subscriber token in seconds. */
   readonly ttlSeconds: number
-  /** How many steps a computation has, and the pause between them in ms. */
+  /** How many steps a computation has. */
   readonly steps: number
-  readonly stepMs: number
+  /** Resolves when a step is worked out. */
+  readonly work: (step: number) => Promise<void>
 }
 
 const PAGE = readFileSync(new URL('page.html', import.meta.url), 'utf8')
@@ -46,9 +46,9 @@ class Sessions {
 }
 
 /** The computation: many steps, each told to those who may see the trip. */
-async function compute(trip: Trip, { publish, steps, stepMs }: TripsAppOptions): Promise<void> {
+async function compute(trip: Trip, { publish, steps, work }: TripsAppOptions): Promise<void> {
   for (let step = 1; step <= steps; step += 1) {
-    await sleep(stepMs)
+    await work(step)
     await publish(topicOf(trip.id), { step, steps, done: step === steps })
   }
 }

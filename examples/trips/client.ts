@@ -20,8 +20,9 @@ export interface Progress {
 /** Hears what happens while a trip is followed. */
 export interface Follower {
   readonly onProgress: (progress: Progress) => void
-  /** Called each time a stream has opened. */
+  /** Called each time a stream has opened, and each time the hub has ended one. */
   readonly onOpen?: () => void
+  readonly onEnd?: () => void | Promise<void>
   readonly signal?: AbortSignal
 }
 
@@ -72,7 +73,7 @@ export async function fetchToken(options: TripsClientOptions, id: string): Promi
 export async function followTrip(
   options: TripsClientOptions,
   id: string,
-  { onProgress, onOpen, signal }: Follower,
+  { onProgress, onOpen, onEnd, signal }: Follower,
 ): Promise<void> {
   const trip = await ask(options, `/trips/${id}`)
   await textOf(trip)
@@ -98,5 +99,6 @@ export async function followTrip(
       parser.feed(Buffer.from(chunk).toString())
       if (done) break
     }
+    await onEnd?.()
   }
 }

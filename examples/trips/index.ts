@@ -7,7 +7,7 @@ import { send, textOf } from './https.ts'
 import { startTrips } from './start.ts'
 
 const once = process.argv.includes('--once')
-const trips = await startTrips({ port: once ? 0 : 8443, steps: 5, stepMs: 500 })
+const trips = await startTrips({ port: once ? 0 : 8443, steps: 5 })
 const { appUrl, ca } = trips
 console.log(`app  ${appUrl}\nhub  ${trips.hubUrl}`)
 

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createSubscriberTokenIssuer } from '../../src/issuer/index.ts'
 // The small certificate writer of the tests; a real app has a certificate.
 import { selfSignedCertificate } from '../../test/support/certificate.ts'
@@ -18,8 +19,8 @@ export interface TripsSetup {
   /** Lifetime of a subscriber token in seconds; default one hour. */
   readonly ttlSeconds?: number
   readonly steps?: number
-  /** Pause between the steps of a computation in ms. */
-  readonly stepMs?: number
+  /** Resolves when a step is worked out; default: after a second. */
+  readonly work?: (step: number) => Promise<void>
 }
 
 /** App and broker, running. */
@@ -32,6 +33,8 @@ export interface RunningTrips {
   brokerLog(): string
   stop(): Promise<void>
 }
+
+const STEP_MS = 1000
 
 /** What `aud` says; one fixed value, whatever port the broker gets. */
 const HUB_PATH = '/.well-known/mercure'
@@ -64,7 +67,7 @@ function makeCertificate() {
  * to subscribe. App and hub share the host localhost, so the cookie that the app sets reaches the hub.
  */
 export async function startTrips(setup: TripsSetup = {}): Promise<RunningTrips> {
-  const { port = 0, ttlSeconds = 3600, steps = 10, stepMs = 1000 } = setup
+  const { port = 0, ttlSeconds = 3600, steps = 10, work = () => sleep(STEP_MS) } = setup
   const { cert: ca, key, files, remove } = makeCertificate()
   const publisherKey = randomBytes(32).toString('hex')
   const subscriberKey = randomBytes(32).toString('hex')
@@ -84,10 +87,7 @@ export async function startTrips(setup: TripsSetup = {}): Promise<RunningTrips> 
   const issuer = createSubscriberTokenIssuer({ ...names, key: subscriberKey, alg: 'HS256' })
   const publish = (topic: string, data: unknown) =>
     publishPrivately({ ...names, hubUrl, key: publisherKey, ca }, topic, data)
-  server.on(
-    'request',
-    tripsApp({ issuer, hubUrl: () => hubUrl, publish, ttlSeconds, steps, stepMs }),
-  )
+  server.on('request', tripsApp({ issuer, hubUrl: () => hubUrl, publish, ttlSeconds, steps, work }))
   return {
     appUrl,
     hubUrl,
