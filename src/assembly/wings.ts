@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { Config } from '../config/index.ts'
+import type { Config, HubConfig } from '../config/index.ts'
 import type { Logger } from '../http/index.ts'
 import { createHub, HUB_MODULE, type Hub, isHubPath, sqliteHubStore } from '../hub/index.ts'
 import {
@@ -49,14 +49,14 @@ function hubWing(hub: Hub): Wing {
   }
 }
 
-/** A revoked key ends the streams that were opened with it. */
+/** A key that was revoked or replaced ends the streams that were opened with it. */
 function endRevokedStreams(hub: Hub, { registry }: Issuer, dialect: PubsubDialect): void {
-  registry.onChange(() => {
-    hub.endStreams((bearer) => {
-      const kid = dialect.kidOf(bearer)
-      return kid !== undefined && registry.find(kid) === undefined
-    })
-  })
+  registry.onRetired((kid) => hub.endStreams((bearer) => dialect.kidOf(bearer) === kid))
+}
+
+/** A hub that takes path-prefix tokens needs no issuer of its own to be of use. */
+function hubConfigOf({ hub, pubsub }: Config): HubConfig {
+  return { ...hub, enabled: hub.enabled || pubsub.hub }
 }
 
 /**
@@ -73,7 +73,7 @@ export async function openWings(options: WingOptions): Promise<readonly Wing[]> 
   })
   const dialect = pubsubDialect(issuer.registry, clock)
   const hub = createHub({
-    config: config.hub,
+    config: hubConfigOf(config),
     clock,
     logger: log,
     registry,

@@ -145,3 +145,45 @@ describe('CORS of the issuer routes', () => {
     expect([status, headers.get('access-control-allow-origin')]).toEqual([401, '*'])
   })
 })
+
+describe('PUBSUB_HUB', () => {
+  const keys = {
+    PUBSUB_JWT_PRIVATE_JWK: JSON.stringify(ecKey('broker-1').privateJwk({ alg: 'ES256' })),
+    PUBSUB_SERVICE_ROLE_KEY: SERVICE_KEY,
+    MERCURE_ALLOW_INSECURE_HTTP: 'true',
+  }
+  const HUB = '/.well-known/mercure'
+  const publish = async (at: TestBroker) => {
+    const client = createClient(at.url, SERVICE_KEY)
+    const { body } = await invokeMint(client, { herd_ids: ['north'] })
+    const headers = { authorization: `Bearer ${body['token']}` }
+    const form = new URLSearchParams({ topic: 'north/x' })
+    return fetch(`${at.url}${HUB}`, { method: 'POST', headers, body: form })
+  }
+
+  it('alone turns the hub on, for both roles', async () => {
+    const on = await startTestBroker({ ...keys, PUBSUB_HUB: 'true' })
+    expect((await publish(on)).status).toBe(200)
+    expect((await fetch(`${on.url}${HUB}?match=a`)).status).toBe(401)
+    await on.stop()
+  })
+
+  it('off by default: the hub knows nothing of path-prefix tokens', async () => {
+    const off = await startTestBroker({ ...keys, MERCURE_PUBLISHER_JWT_KEY: HS_SECRET })
+    expect((await publish(off)).status).toBe(401)
+    await off.stop()
+  })
+
+  it('revoking a kid ends its hub streams', async () => {
+    const on = await startTestBroker({ ...keys, PUBSUB_HUB: 'true', MERCURE_ANONYMOUS: 'true' })
+    const admin = createClient(on.url, SERVICE_KEY)
+    const { body } = await invokeMint(admin, { herd_ids: ['north'] })
+    const headers = { authorization: `Bearer ${body['token']}` }
+    const stream = await fetch(`${on.url}${HUB}?match=north/x`, { headers })
+    expect(stream.status).toBe(200)
+    await admin.rpc('revoke_pubsub_jwt_public_key', { kid: 'broker-1' })
+    // Reads to the end: only the hub can end this stream.
+    expect(await stream.text()).toBe(':\n')
+    await on.stop()
+  })
+})
