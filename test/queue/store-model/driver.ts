@@ -17,6 +17,10 @@ export class Driver extends Consumers {
       await this.#play(this.#ownGroup(step))
     }
     await checkRest(this.store, this.model, (name) => this.own(name))
+    // What is left is work for the purge steps of later runs.
+    for (const queue of this.model.queues.keys()) {
+      await this.write('deleteQueue', { queue: this.own(queue), nowUs: this.model.nowUs })
+    }
   }
 
   /** Groups of other runs must not be touched by what reaches over queues. */
@@ -50,6 +54,8 @@ export class Driver extends Consumers {
         return this.#moveToDlq(step)
       case 'replay':
         return this.#replay(this.dlqIds, step.pick)
+      case 'job':
+        return this.#job(step)
       case 'retryMessage':
         return this.#retryMessage(step)
       default:
@@ -240,5 +246,18 @@ export class Driver extends Consumers {
     const pushed = model.push(queue.name, row!.partition, outcome.transactionId, row!.payload)
     expect(outcome.result).toBe(pushed.duplicate ? 'duplicate' : 'moved')
     pushed.message.id = outcome.messageId
+  }
+
+  async #job({ job }: Extract<Step, { do: 'job' }>): Promise<void> {
+    const { nowUs } = this.model
+    let after: number | null = null
+    let deleted = 0
+    do {
+      const args = { job, after, limit: 3, idleUs: 0, nowUs }
+      const step: Writes['jobStep']['result'] = await this.write('jobStep', args)
+      deleted += step.deleted
+      after = step.next
+    } while (after !== null)
+    if (job !== 'purge') expect(deleted).toBe(this.model.expire(job))
   }
 }

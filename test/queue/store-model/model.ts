@@ -10,6 +10,10 @@ export interface ModelOptions {
   windowBuffer: number
   dedupWindowSeconds: number
   priority: number
+  retentionEnabled: boolean
+  retentionSeconds: number
+  completedRetentionSeconds: number
+  maxWaitTimeSeconds: number
 }
 
 export interface ModelMessage {
@@ -34,6 +38,8 @@ export interface ModelPartition {
   id: string
   readonly born: number
   messages: ModelMessage[]
+  /** Removed by retention; their ids still count as used inside the duplicate window. */
+  ghosts: ModelMessage[]
   next: number
   readonly cursors: Map<string, ModelCursor>
 }
@@ -62,6 +68,10 @@ export const MODEL_OPTIONS: ModelOptions = {
   windowBuffer: 0,
   dedupWindowSeconds: 3600,
   priority: 0,
+  retentionEnabled: false,
+  retentionSeconds: 0,
+  completedRetentionSeconds: 0,
+  maxWaitTimeSeconds: 0,
 }
 
 /** What the queue API says, kept as plain lists and looked up by walking over them. */
@@ -83,7 +93,15 @@ export class Model {
   partition(queue: ModelQueue, name: string): ModelPartition {
     const known = queue.partitions.get(name)
     if (known !== undefined) return known
-    const made = { name, id: '', born: this.step, messages: [], next: 1, cursors: new Map() }
+    const made = {
+      name,
+      id: '',
+      born: this.step,
+      messages: [],
+      ghosts: [],
+      next: 1,
+      cursors: new Map(),
+    }
     queue.partitions.set(name, made)
     return made
   }
@@ -141,7 +159,8 @@ export class Model {
   original(queue: ModelQueue, partition: ModelPartition, tx: string): ModelMessage | undefined {
     const sinceUs = this.nowUs - queue.options.dedupWindowSeconds * SECOND
     if (queue.options.dedupWindowSeconds === 0) return undefined
-    return partition.messages.findLast((message) => message.tx === tx && message.atUs > sinceUs)
+    const counts = (message: ModelMessage) => message.tx === tx && message.atUs > sinceUs
+    return partition.messages.findLast(counts) ?? partition.ghosts.findLast(counts)
   }
 
   push(queueName: string, partitionName: string, tx: string | null, payload: string) {
@@ -270,11 +289,55 @@ export class Model {
       return at
     }
     if (cursor.position > from) cursor.started = true
-    if (cursor.lease !== null && cursor.position >= cursor.lease.end) {
+    if (cursor.lease !== null && this.#left(partition, cursor) === 0) {
       cursor.lease = null
       cursor.retry = 0
     }
     return null
+  }
+
+  /** Leased messages that are still stored and not consumed. */
+  #left(partition: ModelPartition, { position, lease }: ModelCursor): number {
+    const end = lease?.end ?? 0
+    return partition.messages.filter((one) => one.position > position && one.position <= end).length
+  }
+
+  /** Runs one of the jobs by which messages go; answers how many went. */
+  expire(job: 'retention' | 'completedRetention' | 'eviction'): number {
+    let gone = 0
+    for (const { options, partitions } of this.queues.values()) {
+      const seconds = {
+        retention: options.retentionEnabled ? options.retentionSeconds : 0,
+        completedRetention: options.retentionEnabled ? options.completedRetentionSeconds : 0,
+        eviction: options.maxWaitTimeSeconds,
+      }[job]
+      if (seconds <= 0) continue
+      const beforeUs = this.nowUs - seconds * SECOND
+      for (const partition of partitions.values()) {
+        gone += this.#expireIn(partition, beforeUs, job)
+      }
+    }
+    return gone
+  }
+
+  #expireIn(partition: ModelPartition, beforeUs: number, job: string): number {
+    const cursors = [...partition.cursors.values()]
+    const lowest = Math.min(...cursors.filter(({ started }) => started).map((c) => c.position))
+    const worked = cursors.filter((c) => this.live(c)).map(({ lease }) => lease?.end ?? 0)
+    const waitsFrom = Math.max(Number.isFinite(lowest) ? lowest : 0, ...worked)
+    const goes = ({ atUs, position }: ModelMessage): boolean => {
+      if (atUs >= beforeUs) return false
+      if (job === 'completedRetention') return Number.isFinite(lowest) && position <= lowest
+      return job === 'retention' || position > waitsFrom
+    }
+    const gone = partition.messages.filter(goes)
+    partition.ghosts.push(...gone)
+    partition.messages = partition.messages.filter((message) => !goes(message))
+    if (gone.length === 0) return 0
+    for (const cursor of cursors) {
+      if (cursor.lease !== null && this.#left(partition, cursor) === 0) cursor.lease = null
+    }
+    return gone.length
   }
 
   /** Stored messages a group has not passed. */

@@ -48,6 +48,7 @@ export type Step =
   | { do: 'moveToDlq'; pick: number; group: string }
   | { do: 'replay'; pick: number }
   | { do: 'retryMessage'; pick: number }
+  | { do: 'job'; job: 'retention' | 'completedRetention' | 'eviction' | 'purge' }
 
 const queue = fc.constantFrom('a.x', 'a.y', 'b')
 const partition = fc.constantFrom('p1', 'p2', 'p3')
@@ -92,6 +93,10 @@ const options = fc.record(
     dedupWindowSeconds: fc.constantFrom(0, 5, 3600),
     encryptionEnabled: fc.boolean(),
     priority: fc.constantFrom(0, 5),
+    retentionEnabled: fc.boolean(),
+    retentionSeconds: fc.constantFrom(0, 5),
+    completedRetentionSeconds: fc.constantFrom(0, 2),
+    maxWaitTimeSeconds: fc.constantFrom(0, 4),
   },
   { requiredKeys: [] },
 )
@@ -177,4 +182,11 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('moveToDlq' as const), pick, group }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('replay' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('retryMessage' as const), pick }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('job' as const),
+      job: fc.constantFrom('retention', 'completedRetention', 'eviction', 'purge'),
+    }),
+  },
 )

@@ -8,6 +8,7 @@ import { Context, type QueueStoreOptions } from './context.ts'
 import { DeadLetterFile } from './dead-letters.ts'
 import { DlqDesk } from './dlq.ts'
 import { GroupDesk } from './groups.ts'
+import { jobHandler } from './jobs/index.ts'
 import { LeaseDesk } from './leases.ts'
 import { opsWriteHandlers } from './ops/index.ts'
 import { Popper } from './pop.ts'
@@ -54,7 +55,7 @@ function handlersOf(context: Context): Handlers {
     deleteDlq: (args) => dlq.delete(args),
     replayDlq: (args) => dlq.replay(args),
     moveToDlq: (args) => dlq.move(args),
-    jobStep: () => ({ deleted: 0, next: null }),
+    jobStep: jobHandler(context, subscriptions),
     ...ops,
     ...streamWriteHandlers(context, { appender, acker }),
   }
