@@ -6,7 +6,7 @@ import { openInlineHost, type SqliteHost } from '../../src/storage/index.ts'
 import { Driver } from './store-model/driver.ts'
 import { anyStep } from './store-model/steps.ts'
 
-const RUNS = 300
+const RUNS = 2000
 const STEPS = 50
 
 let host: SqliteHost
