@@ -1,6 +1,6 @@
 import { Command, type CommanderError } from 'commander'
 import { brokerRouteTable, pathOf } from '../access/index.ts'
-import { ConfigError, loadAuthConfig } from '../config/index.ts'
+import { ConfigError, loadAuthConfig, loadHubConfig } from '../config/index.ts'
 import {
   type Decision,
   Gate,
@@ -14,6 +14,9 @@ import { readArgument } from './key-argument.ts'
 
 const EXIT_REFUSED = 1
 const EXIT_USAGE = 2
+
+/** Paths on which the hub itself asks for a token; the gate lets them through. */
+const HUB_TARGET = /^\/\.well-known\/mercure(?:\/subscriptions(?:\/.*)?)?$/
 
 /** Longest detail printed: a claim may be as long as a token. */
 const MAX_DETAIL_CHARS = 160
@@ -49,6 +52,12 @@ interface Question {
   readonly token?: string
 }
 
+interface ExplainOptions {
+  readonly token?: string
+  readonly topic: readonly string[]
+  readonly origin: string
+}
+
 /** Asks the broker's own gate, under the current environment, and prints each step it takes. */
 async function explain(question: Question, print: (step: TraceStep) => void): Promise<Decision> {
   const config = loadAuthConfig()
@@ -64,6 +73,25 @@ async function explain(question: Question, print: (step: TraceStep) => void): Pr
   }
 }
 
+/** Asks the hub's own authenticator; the gate lets its paths through, because the hub guards itself. */
+async function explainOfHub(
+  question: Question,
+  { topic: topics, origin }: ExplainOptions,
+  write: (text: string) => void,
+): Promise<number> {
+  // Loaded only for a path of the hub: the other questions need none of it.
+  const { explainHub } = await import('../hub/index.ts')
+  const print = (step: TraceStep) => write(line(step))
+  const hubQuestion = { ...question, topics, origin }
+  const verdict = await explainHub(loadHubConfig(), hubQuestion, print, logInto(print))
+  write(`${verdict.text}\n`)
+  return verdict.status === 200 ? 0 : EXIT_REFUSED
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value]
+}
+
 function questionOf(method: string, target: string, token: string | undefined): Question {
   if (!/^[A-Za-z-]+$/.test(method)) throw new UsageError('METHOD is a word such as GET')
   if (!target.startsWith('/')) throw new UsageError('PATH begins with /')
@@ -76,11 +104,12 @@ function questionOf(method: string, target: string, token: string | undefined): 
   }
 }
 
-async function run(method: string, target: string, options: { token?: string }): Promise<number> {
+async function run(method: string, target: string, options: ExplainOptions): Promise<number> {
   const write = (text: string) => void process.stdout.write(text)
   try {
     const question = questionOf(method, target, options.token)
     write(`${question.method} ${pathOf(target)}\n`)
+    if (HUB_TARGET.test(pathOf(target))) return await explainOfHub(question, options, write)
     const decision = await explain(question, (step) => write(line(step)))
     write(`${outcome(decision)}\n`)
     if (question.method === 'OPTIONS')
@@ -94,7 +123,8 @@ async function run(method: string, target: string, options: { token?: string }):
 }
 
 /**
- * `hivegate explain`: what the gate would decide about a request under the current environment, step by step.
+ * `hivegate explain`: what the gate, or on its paths the hub, would decide about a request under the current
+ * environment, step by step.
  * Exit code 0 allowed, 1 refused, 2 bad usage (an environment that cannot be read included). Never prints the token.
  */
 export function explainCommand(): Command {
@@ -103,8 +133,10 @@ export function explainCommand(): Command {
     .argument('<method>', 'HTTP method')
     .argument('<path>', 'request path, such as /api/v1/push')
     .option('--token <token>', 'the token, @file, or @- for standard input')
+    .option('--topic <topic>', 'hub only: a topic of the update, repeatable', collect, [])
+    .option('--origin <url>', 'hub only: origin under which it is reached', 'https://localhost')
     .exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE))
-    .action(async (method: string, target: string, options: { token?: string }) => {
+    .action(async (method: string, target: string, options: ExplainOptions) => {
       process.exitCode = await run(method, target, options)
     })
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { packageVersion } from '../assembly/version.ts'
 import { explainCommand } from './explain.ts'
 import { keysCommand } from './keys.ts'
+import { mercureTokenCommand } from './mercure-token.ts'
 import { pubsubTokenCommand } from './pubsub-token.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
@@ -13,6 +14,7 @@ const ENV_FILE = '.env'
 const COMMANDS: readonly (() => Command)[] = [
   serveCommand,
   tokenCommand,
+  mercureTokenCommand,
   pubsubTokenCommand,
   keysCommand,
   explainCommand,

@@ -6,6 +6,7 @@ export {
 export type { Clock } from './clock.ts'
 export { type Discovery, discoveryLinks } from './discovery.ts'
 export { type ChallengeCode, challengeOf, HubAuthError, HubRequestError } from './errors.ts'
+export { explainHub, type HubQuestion, type HubVerdict } from './explain.ts'
 export { createHub, type Hub, type HubHealth, type HubOptions } from './hub.ts'
 export type {
   Anonymous,
