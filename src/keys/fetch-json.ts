@@ -101,7 +101,7 @@ export async function fetchJson(url: string, limits: FetchLimits): Promise<unkno
   const expire = (): void =>
     stop.abort(new FetchError('timeout', `no complete answer within ${timeoutMs} ms`))
   const cancel = (): void => stop.abort(new FetchError('aborted', 'the fetch was called off'))
-  const timer = setTimeout(expire, timeoutMs)
+  const timer = setTimeout(expire, timeoutMs).unref()
   if (signal?.aborted) cancel()
   signal?.addEventListener('abort', cancel, { once: true })
   let response: IncomingMessage | undefined

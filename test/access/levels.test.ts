@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   LEVELS,
+  levelsOpenTo,
   ROLES,
   type RoleMapping,
   rolesFor,
@@ -37,6 +38,15 @@ describe('the five levels are sets of roles', () => {
 
   it('only public is passed without a role', () => {
     expect(LEVELS.filter((level) => satisfies([], level))).toEqual(['public'])
+  })
+
+  it('the levels open to roles are those that the roles satisfy', () => {
+    for (const role of ROLES) {
+      const expected = LEVELS.filter((level) => satisfies([role], level))
+      expect([...levelsOpenTo([role])]).toEqual(expected)
+      expect([...levelsOpenTo(rolesHeld({ role }, MAPPING))]).toEqual(expected)
+    }
+    expect([...levelsOpenTo([])]).toEqual(['public'])
   })
 
   it('one fitting role among several is enough', () => {
