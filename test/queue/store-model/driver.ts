@@ -9,17 +9,20 @@ import type { Step } from './steps.ts'
 /** Plays every kind of step: what consumers do, and what operators do between. */
 export class Driver extends Consumers {
   async run(steps: readonly Step[]): Promise<void> {
-    for (const step of steps) {
-      this.model.step += 1
-      // Never a whole second, so that no delay or window ends exactly now.
-      this.model.nowUs += MS
-      this.moments.push(this.model.nowUs)
-      await this.#play(this.#ownGroup(step))
-    }
-    await checkRest(this.store, this.model, (name) => this.own(name))
-    // What is left is work for the purge steps of later runs.
-    for (const queue of this.model.queues.keys()) {
-      await this.write('deleteQueue', { queue: this.own(queue), nowUs: this.model.nowUs })
+    try {
+      for (const step of steps) {
+        this.model.step += 1
+        // Never a whole second, so that no delay or window ends exactly now.
+        this.model.nowUs += MS
+        this.moments.push(this.model.nowUs)
+        await this.#play(this.#ownGroup(step))
+      }
+      await checkRest(this.store, this.model, (name) => this.own(name))
+    } finally {
+      // The jobs of later runs reach over all queues; what is left is work for their purge steps.
+      for (const queue of ['a.x', 'a.y', 'b']) {
+        await this.write('deleteQueue', { queue: this.own(queue), nowUs: this.model.nowUs })
+      }
     }
   }
 

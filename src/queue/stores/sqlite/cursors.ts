@@ -30,7 +30,12 @@ export function cursorTable(db: DatabaseSync) {
     db,
     `SELECT ${COLUMNS} FROM cursor WHERE partition_id = ? AND subscription_id = ?`,
   )
-  const ofPartition = query<CursorRow>(db, `SELECT ${COLUMNS} FROM cursor WHERE partition_id = ?`)
+  // Cursors of a deleted group stay until they are purged, yet nobody may see them.
+  const ofPartition = query<CursorRow>(
+    db,
+    `SELECT ${COLUMNS} FROM cursor c WHERE partition_id = ?
+       AND EXISTS (SELECT 1 FROM subscription s WHERE s.id = c.subscription_id)`,
+  )
   const byLease = query<CursorRow>(db, `SELECT ${COLUMNS} FROM cursor WHERE lease_id = ?`)
   const first = query<{ partition_id: number; ready_at: number }>(
     db,
@@ -39,6 +44,7 @@ export function cursorTable(db: DatabaseSync) {
   )
   return {
     get: (partitionId: number, subscriptionId: number) => get.one(partitionId, subscriptionId),
+    /** The cursors of every group on a partition. */
     ofPartition: (partitionId: number) => ofPartition.all(partitionId),
     /** Every cursor that has this lease on record, run out or not. */
     byLease: (leaseId: string) => byLease.all(leaseId),
