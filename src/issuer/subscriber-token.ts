@@ -1,3 +1,4 @@
+import { KeyObject } from 'node:crypto'
 import { v4 as uuidv4 } from 'uuid'
 import { isPermittedText, MAX_PATTERN_BYTES, WILDCARD } from '../access/index.ts'
 import {
@@ -21,7 +22,7 @@ export interface SubscriberTokenIssuerOptions {
   readonly issuer: string
   /** `aud`: the hub's resource identifier, such as `https://host/.well-known/mercure`. */
   readonly audience: string
-  /** A secret for HS algorithms, a private key as PEM for the others, or a private JWK as an object. */
+  /** A secret for HS algorithms, a private key as PEM for the others, or a private JWK or key object. */
   readonly key: string | object
   readonly alg: AlgorithmName
   readonly kid?: string
@@ -54,6 +55,7 @@ function algorithmOf(alg: string): Algorithm {
 /** The algorithm says what the key text is, never the look of the text. */
 function readKey(key: string | object, algorithm: Algorithm): SigningKey {
   const read = () => {
+    if (key instanceof KeyObject) return readPrivateJwk(key.export({ format: 'jwk' }))
     if (typeof key !== 'string') return readPrivateJwk(key)
     return algorithm.family === 'HMAC' ? readSecret(key) : readPrivatePem(key)
   }

@@ -171,17 +171,21 @@ describe('cookie channel', () => {
 
 describe('subscriber-token issuer', () => {
   it.each([
+    ['PS256', rsaKey()],
     ['RS256', rsaKey()],
     ['ES256', ecKey()],
     ['EdDSA', edKey()],
-  ] as const)('signs %s with a PEM and with a JWK, and names its kid', async (alg, key) => {
-    for (const form of [key.privatePem, key.privateJwk()]) {
-      const one = createSubscriberTokenIssuer({ ...settings, key: form, alg, kid: 'app-1' })
-      const token = await one.mint({ topic: '/t', subject: 'ada', ttlSeconds: 5 })
-      const { protectedHeader } = await jose.jwtVerify(token, key.publicKey, { currentDate })
-      expect(protectedHeader).toEqual({ alg, typ: 'at+jwt', kid: 'app-1' })
-    }
-  })
+  ] as const)(
+    'signs %s with a PEM, a JWK and a key object, and names its kid',
+    async (alg, key) => {
+      for (const form of [key.privatePem, key.privateJwk(), key.privateKey]) {
+        const one = createSubscriberTokenIssuer({ ...settings, key: form, alg, kid: 'app-1' })
+        const token = await one.mint({ topic: '/t', subject: 'ada', ttlSeconds: 5 })
+        const { protectedHeader } = await jose.jwtVerify(token, key.publicKey, { currentDate })
+        expect(protectedHeader).toEqual({ alg, typ: 'at+jwt', kid: 'app-1' })
+      }
+    },
+  )
 
   it.each<[string, string | object, string]>([
     ['a secret for RS256', HS_SECRET, 'RS256'],
