@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { HUB_ALGORITHMS, type HubIssuer, type HubVerifier } from './hub-types.ts'
 import { HUB_VARIABLES, type HubSettings } from './hub-variables.ts'
 import { type Complain, readVerifier, type VerifierSettings } from './hub-verifier.ts'
+import { isPem } from './pem-text.ts'
 
 /** The issuer when keys are given without a name (protocol, section 20), and in development mode. */
 export const DEFAULT_ISSUER = 'https://localhost'
@@ -113,12 +114,16 @@ function roleNames(role: 'publisher' | 'subscriber') {
   }
 }
 
-/** Settings that have no effect without the one they belong to; warned about, never silently ignored. */
-export function idleSettings(settings: HubSettings): readonly string[] {
+/** Settings that are most likely not meant as they are written; warned about, never silently ignored. */
+export function doubtfulSettings(settings: HubSettings): readonly string[] {
   return (['publisher', 'subscriber'] as const).flatMap((role) => {
     const { key, alg, jwksUri, jwksAlgs } = roleSettings(settings, role)
     const names = roleNames(role)
+    const padded = key !== key.trim() && !isPem(key)
     return [
+      ...(padded
+        ? [`${names.key} begins or ends with white space, which is part of the secret`]
+        : []),
       ...(alg !== '' && key === '' ? [`${names.alg} has no effect without ${names.key}`] : []),
       ...(jwksAlgs.length > 0 && jwksUri === ''
         ? [`${names.jwksAlgs} has no effect without ${names.jwksUri}`]

@@ -1,6 +1,6 @@
 import {
   DEFAULT_ISSUER,
-  idleSettings,
+  doubtfulSettings,
   readEnvironmentIssuer,
   readIssuersFile,
 } from './hub-issuers.ts'
@@ -85,7 +85,7 @@ function warningsOf(settings: HubSettings, issuers: readonly HubIssuer[]): reado
   const insecureIdentifier =
     settings.resourceIdentifier !== '' && !settings.resourceIdentifier.startsWith('https:')
   return [
-    ...idleSettings(settings),
+    ...doubtfulSettings(settings),
     ...(insecureIdentifier ? [`${resourceIdentifier.name} does not begin with https:`] : []),
     ...(settings.allowInsecureHttp
       ? [`${allowInsecureHttp.name}: tokens are accepted over plain HTTP`]

@@ -345,6 +345,15 @@ describe('verifiers (section 6.2, checklist 14, A15)', () => {
     expect(subscriberOf(env)).toMatchObject({ algorithms: ['ES256', 'RS256'] })
   })
 
+  it('a secret with white space at its edge is warned about and stays as it is (A53)', () => {
+    const { warnings, issuers } = loadHubConfig({ ...KEYS, MERCURE_PUBLISHER_JWT_KEY: 'secret\n' })
+    expect(issuers[0]?.publisher).toMatchObject({ secret: 'secret\n' })
+    expect(warnings).toEqual([
+      expect.stringMatching(/^MERCURE_PUBLISHER_JWT_KEY begins or ends with/),
+    ])
+    expect(warnings.join()).not.toContain('secret\n')
+  })
+
   it('an algorithm without its key is warned about', () => {
     const { warnings } = loadHubConfig({ ...KEYS, MERCURE_PUBLISHER_JWKS_ALGS: 'RS256' })
     expect(warnings).toEqual([

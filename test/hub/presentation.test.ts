@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { HubAuthenticator } from '../../src/hub/index.ts'
 import { MAX_TOKEN_BYTES } from '../../src/tokens/index.ts'
 import { withBrokenSignature } from '../support/tokens.ts'
-import { accessToken, authenticatorOf, publisherToken, requestWith } from './hub-tokens.ts'
+import { accessToken, authenticatorOf, detail, publisherToken, requestWith } from './hub-tokens.ts'
 
 const COOKIE = '__Secure-mercure_access_token'
 const GOOD = accessToken()
@@ -44,6 +44,20 @@ describe('Authorization header (section 8.1, checklist 20, H14, H16, A34)', () =
     const headers = { authorization: `${scheme} ${GOOD}` }
     expect(await outcome(authenticatorOf(), headers)).toMatchObject({ anonymous: false })
   })
+
+  it.each([7, 15, 17, 30])(
+    'a token of some %i KB with 100 topics is accepted (A47)',
+    async (size) => {
+      const topics = Array.from({ length: 100 }, (_, index) => ({
+        match: `${index}`.padEnd(size * 7 - 12, 'x'),
+      }))
+      const claims = { authorization_details: [detail(['subscribe'], topics)] }
+      const token = accessToken({ claims })
+      expect(Math.abs(token.length / 1024 - size)).toBeLessThan(2)
+      const headers = { authorization: `Bearer ${token}` }
+      expect(await outcome(authenticatorOf(), headers)).toMatchObject({ anonymous: false })
+    },
+  )
 
   it('41 characters of garbage are a token, and a bad one', async () => {
     const headers = { authorization: `Bearer ${'a'.repeat(41)}` }
