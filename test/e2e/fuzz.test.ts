@@ -9,6 +9,9 @@ import { type ChildBroker, startChildBroker } from '../support/child-broker.ts'
 
 const REQUESTS = 20_000
 const CONCURRENCY = 24
+/** The hub and the issuer follow protocols with error bodies of their own. */
+const OTHER_SHAPES = /^\/(\.well-known|playground|rest|functions|pubsub|api\/v1\/system\/pubsub)\//
+const ANSWER_LIMIT_MS = 60_000
 
 interface FuzzRequest {
   readonly method: string
@@ -286,6 +289,10 @@ function send(broker: ChildBroker, one: FuzzRequest): Promise<{ status: number; 
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: answered }))
     })
     sent.on('error', reject)
+    // Nothing here waits long: an answer that does not come is a fault of its own.
+    sent.setTimeout(ANSWER_LIMIT_MS, () =>
+      sent.destroy(new Error(`no answer to ${JSON.stringify(one)}`)),
+    )
     sent.end(bytes)
   })
 }
@@ -296,7 +303,6 @@ describe('20 000 random bodies, queries and headers', () => {
     const broker = await startChildBroker({
       DATA_DIR: dataDir,
       DEFAULT_TIMEOUT: '20',
-      LOG_LEVEL: 'error',
     })
     const seed = Date.now() % 1_000_000
     const requests = fc.sample(request, { numRuns: REQUESTS, seed })
@@ -308,7 +314,7 @@ describe('20 000 random bodies, queries and headers', () => {
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
         const told = `seed ${seed}: ${JSON.stringify({ ...one, body: String(one.body) })} got ${status} ${answered}`
         if (status >= 500 && status !== 501) expect.fail(told)
-        if (status >= 400 && one.method !== 'HEAD') {
+        if (status >= 400 && one.method !== 'HEAD' && !OTHER_SHAPES.test(one.path)) {
           expect(JSON.parse(answered), told).toMatchObject({ error: expect.any(String) })
         }
       }
@@ -317,7 +323,8 @@ describe('20 000 random bodies, queries and headers', () => {
     expect((await broker.call('GET /health')).status).toBe(200)
     broker.signal('SIGTERM')
     const { code, stdout, stderr } = await broker.exited
-    expect([code, stdout, stderr]).toEqual([0, '', ''])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
     // The mixture reaches the handlers and their refusals alike.
     for (const status of [200, 201, 204, 400, 404, 501])
       expect(statuses.get(status)).toBeGreaterThan(0)

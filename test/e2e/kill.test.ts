@@ -8,14 +8,14 @@ import { burier, consumer, Ledger, type Life, mover, pusher, setOf } from './kil
 
 const KILLS = 20
 /** Answers between two kills; drawn anew each time, so that a kill meets every kind of work. */
-const LEAST_ANSWERS = 60
-const MOST_ANSWERS = 300
+const LEAST_ANSWERS = 40
+const MOST_ANSWERS = 160
 
 class Killed extends Error {}
 
 /** Runs every worker until the broker is killed; anything but the death itself fails the test. */
 async function liveUntilKilled(dataDir: string, ledger: Ledger, workers: readonly Worker[]) {
-  const broker = await startChildBroker({ DATA_DIR: dataDir, LOG_LEVEL: 'info' })
+  const broker = await startChildBroker({ DATA_DIR: dataDir })
   const end = ledger.answers + LEAST_ANSWERS + Math.random() * (MOST_ANSWERS - LEAST_ANSWERS)
   let killed = false
   const call: Caller = async (route, options) => {
