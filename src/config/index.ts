@@ -6,7 +6,7 @@ import { type AuthConfig, JWT_VARIABLES, readAuth } from './jwt.ts'
 import { OPERATIONS_VARIABLES, type OperationsConfig } from './operations.ts'
 import { PUBSUB_VARIABLES, type PubsubConfig } from './pubsub.ts'
 import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
-import { SERVER_VARIABLES, type ServerConfig } from './server.ts'
+import { checkTls, SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
 
 export { DEV_EXPIRY_S, DEV_RESOURCE_IDENTIFIER, DEV_SECRET, loadDevKey } from './hub.ts'
@@ -127,6 +127,7 @@ export function loadPubsubConfig(env: Environment = process.env): PubsubConfig {
 export function loadConfig(env: Environment = process.env): Config {
   const problems: string[] = []
   const server = readSection(env, SERVER_VARIABLES, problems)
+  checkTls(server, problems)
   const auth = readAuth(env, problems)
   const queue = readSection(env, QUEUE_VARIABLES, problems)
   const hub = readHub(env, problems)

@@ -4,7 +4,13 @@ export { cors } from './cors.ts'
 export { faceOf, HttpError, type HttpErrorCode } from './errors.ts'
 export { answerErrors, methodNotAllowed, noSuchRoute, notImplemented } from './failure.ts'
 export * from './gate/index.ts'
-export { createListener, type ListenerLimits } from './listener.ts'
+export {
+  createListener,
+  type Listener,
+  type ListenerLimits,
+  renewCertificate,
+  type TlsFiles,
+} from './listener.ts'
 export { createLog, type Logger } from './log.ts'
 export { type Operation, operation } from './operation.ts'
 export { requestLog } from './request-log.ts'

@@ -1,5 +1,7 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { Server as TlsServer } from 'node:tls'
 import { guardSlowReaders } from './slow-readers.ts'
 
 /** A token of 32 KiB and the other headers must fit (design.md, "Sizes"). */
@@ -49,19 +51,42 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   )
 }
 
-/** Makes the server of an app, not yet listening: limits against slow clients that never cut a long poll. */
-export function createListener(app: RequestListener, limits: ListenerLimits = {}): Server {
-  const server = createServer(
-    {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: limits.headTimeoutMs ?? HEAD_TIMEOUT_MS,
-      requestTimeout: limits.readTimeoutMs ?? READ_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: limits.checkIntervalMs ?? CHECK_INTERVAL_MS,
-    },
-    app,
-  )
+/** A certificate chain and its private key, as PEM. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A server that listens with TLS can take a new certificate without dropping anyone. */
+export type Listener = HttpServer | HttpsServer
+
+/**
+ * Makes the server of an app, not yet listening: limits against slow clients that never cut a long poll.
+ * With `tls` it speaks HTTPS and nothing else.
+ */
+export function createListener(
+  app: RequestListener,
+  limits: ListenerLimits = {},
+  tls?: TlsFiles,
+): Listener {
+  const options = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: limits.headTimeoutMs ?? HEAD_TIMEOUT_MS,
+    requestTimeout: limits.readTimeoutMs ?? READ_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: limits.checkIntervalMs ?? CHECK_INTERVAL_MS,
+  }
+  const server: Listener =
+    tls === undefined ? createServer(options, app) : createTlsServer({ ...options, ...tls }, app)
   server.on('clientError', refuse)
   guardSlowReaders(server, limits.writeStallMs ?? WRITE_STALL_MS)
   return server
+}
+
+/**
+ * Gives a TLS listener a new certificate: new connections get it, open ones go on under the old one.
+ * @throws Error when the two do not fit; the old certificate then stays
+ */
+export function renewCertificate(server: Listener, tls: TlsFiles): void {
+  if (server instanceof TlsServer) server.setSecureContext({ ...tls })
 }

@@ -1,5 +1,7 @@
 import type { Server } from 'node:http'
+import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 
 /** The watch looks this many times within one stall limit, so that a socket is let go well before it ends. */
 const LOOKS_PER_LIMIT = 4
@@ -8,10 +10,12 @@ const LOOKS_PER_LIMIT = 4
  * Cuts connections whose client stops reading its answer: `stallMs` without any progress. Sockets with nothing
  * left to write are left alone, so a waiting pop or a quiet event stream is never cut.
  */
-export function guardSlowReaders(server: Server, stallMs: number): void {
+export function guardSlowReaders(server: Server | HttpsServer, stallMs: number): void {
   const sockets = new Set<Socket>()
   const watched = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
+  // Under TLS it is the encrypted socket whose queue grows.
+  const event = server instanceof TlsServer ? 'secureConnection' : 'connection'
+  server.on(event, (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)

@@ -35,7 +35,7 @@ export interface HubOptions {
 /** What `/health` says of the hub. */
 export interface HubHealth {
   readonly enabled: boolean
-  readonly status: 'starting' | 'ok' | 'failed' | 'closed'
+  readonly status: 'starting' | 'ok' | 'failed' | 'draining' | 'closed'
   readonly subscribers: number
 }
 
@@ -50,6 +50,8 @@ export interface Hub {
   health(): HubHealth
   /** Ends the open streams of those bearers for whom it holds, for instance when their key was revoked. */
   endStreams(holds: (identity: HubIdentity) => boolean): void
+  /** Ends all streams at once and takes no new ones; publishing goes on. For a server that is to stop. */
+  drain(): void
   /** Ends all streams at once, waits until what was accepted is stored, and closes the store. */
   close(): Promise<void>
 }
@@ -114,6 +116,10 @@ export function createHub(options: HubOptions): Hub {
     health: () => ({ enabled: config.enabled, status, subscribers: index.all.size }),
     endStreams(holds) {
       for (const { identity, stream } of index.all) if (holds(identity)) stream.end()
+    },
+    drain() {
+      if (status !== 'closed') status = 'draining'
+      engine.endStreams()
     },
     async close() {
       status = 'closed'

@@ -90,9 +90,14 @@ export class DeliveryEngine {
     return this.index.remove(subscriber)
   }
 
+  /** Ends every stream; clients go on elsewhere, or later, from the last id they have. */
+  endStreams(): void {
+    for (const { stream } of this.index.all) stream.end()
+  }
+
   /** Ends every stream, waits for what is being stored, closes the store. */
   async close(): Promise<void> {
-    for (const { stream } of this.index.all) stream.end()
+    this.endStreams()
     await Promise.allSettled(this.#open)
     await this.#options.store.close()
   }

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import type { Config } from '../config/index.ts'
+import { type Listener, type Logger, renewCertificate, type TlsFiles } from '../http/index.ts'
+import { BootError } from './boot-error.ts'
+
+function readFile(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+    throw new BootError(`${name}: "${path}" cannot be read (${code})`, { cause })
+  }
+}
+
+/**
+ * Reads the certificate and key of the TLS listener; undefined without the two settings.
+ * @throws BootError when a file cannot be read or the two do not fit together
+ */
+export function readCertificate({ server }: Config): TlsFiles | undefined {
+  const { tlsCertFile, tlsKeyFile } = server
+  if (tlsCertFile === '') return undefined
+  const cert = readFile('TLS_CERT_FILE', tlsCertFile)
+  const key = readFile('TLS_KEY_FILE', tlsKeyFile)
+  try {
+    createSecureContext({ cert, key })
+  } catch (cause) {
+    // The cause may quote the files; it stays out of the message.
+    throw new BootError(
+      'TLS_CERT_FILE, TLS_KEY_FILE: not a certificate and its private key in PEM form',
+      { cause },
+    )
+  }
+  return { cert, key }
+}
+
+/**
+ * Reads the files again and gives the listener what they hold; connections and streams that are open go on.
+ * Files that cannot be used are logged and the certificate stays as it is.
+ */
+export function reloadCertificate(config: Config, server: Listener, log: Logger): void {
+  try {
+    const files = readCertificate(config)
+    if (files === undefined) return
+    renewCertificate(server, files)
+    log.info('certificate read again')
+  } catch (error) {
+    log.error(
+      { reason: error instanceof Error ? error.message : String(error) },
+      'certificate not read again',
+    )
+  }
+}
