@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
@@ -24,6 +25,9 @@ export function readCertificate({ server }: Config): TlsFiles | undefined {
   const key = readFile('TLS_KEY_FILE', tlsKeyFile)
   try {
     createSecureContext({ cert, key })
+    // The context alone would take a key of another kind than the certificate's.
+    const fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
+    if (!fits) throw new Error('the key belongs to another certificate')
   } catch (cause) {
     // The cause may quote the files; it stays out of the message.
     throw new BootError(

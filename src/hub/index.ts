@@ -1,3 +1,4 @@
+export { ConfigError, type HubConfig, loadHubConfig } from '../config/index.ts'
 export {
   type AuthenticatorOptions,
   createHubAuthenticator,
@@ -15,7 +16,6 @@ export type {
   HubRequest,
   TokenBearer,
 } from './identity.ts'
-export { isListedOrigin } from './listed-origin.ts'
 export {
   assertPublishableId,
   assertPublishableTopic,
