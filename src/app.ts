@@ -72,6 +72,7 @@ export function createApp(parts: AppParts): BrokerApp {
   const { onDecision, registry } = metrics
   const auth = brokerAuth(config.auth, { clock, logger: log, onDecision })
   const app = strictApp()
+  app.set('trust proxy', config.server.trustProxy)
   app.use(requestLog(log))
   app.use(corsOf(wings))
   app.use(auth)

@@ -4,6 +4,7 @@ import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createListener, type Logger } from '../http/index.ts'
 import { type QueueEngine, startJobs } from '../queue/index.ts'
+import { readCertificate, reloadCertificate } from './certificate.ts'
 import { listen } from './listen.ts'
 import { liveMetrics } from './live-metrics.ts'
 import { closeListener } from './shutdown.ts'
@@ -25,6 +26,8 @@ export interface Broker {
   readonly port: number
   readonly app: Express
   readonly engine: QueueEngine
+  /** Reads the files of the TLS listener again; open connections go on. Without TLS it does nothing. */
+  reloadCertificate(): void
   /**
    * Drains and stops: no new connections, waiting pops are answered with nothing, answers in progress go out,
    * writes in flight are committed, the store is closed. Connections that take longer than the drain time are cut.
@@ -62,13 +65,15 @@ export async function startBroker(config: Config, options: BrokerOptions): Promi
     const identity = { store: 'sqlite', hostname: host, workerId }
     const { app, auth } = createApp({ config, log, clock, ...identity, ...parts })
     opened.defer(() => auth.close())
-    const server = createListener(app)
+    const server = createListener(app, {}, readCertificate(config))
     const port = await listen(server, config.server.host, config.server.port)
-    log.info({ host: config.server.host, port }, 'listening')
+    const tls = config.server.tlsCertFile !== ''
+    log.info({ host: config.server.host, tls, port }, 'listening')
     return {
       port,
       app,
       engine: parts.engine,
+      reloadCertificate: () => reloadCertificate(config, server, log),
       async stop() {
         const closed = closeListener(server, config.server.drainTimeoutMs)
         await Promise.all([parts.engine.drain(), ...parts.wings.map((wing) => wing.drain?.())])

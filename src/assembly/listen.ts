@@ -1,5 +1,5 @@
-import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Listener } from '../http/index.ts'
 import { BootError } from './boot-error.ts'
 
 const REASONS = new Map([
@@ -13,7 +13,7 @@ const REASONS = new Map([
  * Binds a server and resolves to the port it got.
  * @throws BootError naming the variable that is at fault
  */
-export function listen(server: Server, host: string, port: number): Promise<number> {
+export function listen(server: Listener, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => {
       const reason = REASONS.get(error.code ?? '') ?? `HOST, PORT: ${error.code ?? 'cannot listen'}`

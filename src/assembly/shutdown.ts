@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { Listener } from '../http/index.ts'
 
 /** How often idle connections are closed while the last answers go out. */
 const SWEEP_MS = 50
@@ -9,7 +9,7 @@ const PATIENCE = 0.8
  * Ends a listener: no new connections, answers in progress are finished and close their connection, and what
  * is still open after most of `drainTimeoutMs` is cut. Resolves when every connection is gone.
  */
-export async function closeListener(server: Server, drainTimeoutMs: number): Promise<void> {
+export async function closeListener(server: Listener, drainTimeoutMs: number): Promise<void> {
   // A client on a kept-alive connection would otherwise go on sending requests.
   server.prependListener('request', (_req, res) => res.setHeader('Connection', 'close'))
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -45,7 +45,10 @@ function hubWing(hub: Hub): Wing {
     router: hub.router,
     ownsCors: isHubPath,
     health: ['hub', () => hub.health()],
-    drain: () => hub.close(),
+    async drain() {
+      hub.drain()
+    },
+    close: () => hub.close(),
   }
 }
 

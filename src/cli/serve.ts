@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { RouteTableError } from '../access/index.ts'
 import { BootError, type Broker, startBroker } from '../assembly/broker.ts'
-import { type Config, ConfigError, loadConfig } from '../config/index.ts'
+import { type Config, ConfigError, type Environment, loadConfig } from '../config/index.ts'
 import { createLog, type Logger } from '../http/index.ts'
 import { StoreError } from '../storage/index.ts'
 import { exitAfterDrain } from './signals.ts'
@@ -15,9 +15,9 @@ function refuse(lines: readonly string[]): void {
 }
 
 /** The configuration, or undefined after every wrong variable was named on stderr. */
-function readConfig(): Config | undefined {
+function readConfig(switches: Environment): Config | undefined {
   try {
-    return loadConfig()
+    return loadConfig(undefined, switches)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     refuse(error.problems)
@@ -39,8 +39,8 @@ async function start(config: Config, log: Logger): Promise<Broker | undefined> {
   }
 }
 
-async function serve(): Promise<void> {
-  const config = readConfig()
+async function serve({ dev }: { readonly dev?: boolean }): Promise<void> {
+  const config = readConfig(dev === true ? { MERCURE_DEV: 'true' } : {})
   if (config === undefined) return
   const log = createLog(config.server.logLevel)
   for (const warning of config.warnings) log.warn(warning)
@@ -52,5 +52,9 @@ async function serve(): Promise<void> {
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the broker; settings come from the environment and from .env')
+    .option(
+      '--dev',
+      'development mode of the event hub, the same as MERCURE_DEV=true: full access for everyone',
+    )
     .action(serve)
 }

@@ -25,7 +25,7 @@ async function drain(broker: Broker, log: Logger, drainTimeoutMs: number): Promi
 
 /**
  * Ends the process after the first signal has drained the broker, with code 0; a second signal ends it at once.
- * An error that nobody caught is logged and ends the process with code 1: its state cannot be trusted.
+ * SIGHUP reads the certificate again. An error that nobody caught is logged and ends the process with code 1: its state cannot be trusted.
  */
 export function exitAfterDrain(broker: Broker, log: Logger, drainTimeoutMs: number): void {
   let draining = false
@@ -37,6 +37,7 @@ export function exitAfterDrain(broker: Broker, log: Logger, drainTimeoutMs: numb
       void drain(broker, log, drainTimeoutMs)
     })
   }
+  process.on('SIGHUP', () => broker.reloadCertificate())
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught error')
     process.exit(1)

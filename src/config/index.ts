@@ -121,10 +121,14 @@ export function loadPubsubConfig(env: Environment = process.env): PubsubConfig {
 }
 
 /**
- * Reads the whole environment once.
+ * Reads the whole environment once. `switches` are variables that the command line sets; they win.
  * @throws ConfigError naming every wrong variable, not only the first
  */
-export function loadConfig(env: Environment = process.env): Config {
+export function loadConfig(
+  environment: Environment = process.env,
+  switches: Environment = {},
+): Config {
+  const env = { ...environment, ...switches }
   const problems: string[] = []
   const server = readSection(env, SERVER_VARIABLES, problems)
   checkTls(server, problems)
