@@ -53,9 +53,10 @@ export interface ChildBroker {
 /** Starts `hivegate serve` on a free port and waits until it listens. @throws Error with its output if it ends first */
 export async function startChildBroker(
   env: Readonly<Record<string, string>>,
+  switches: readonly string[] = [],
 ): Promise<ChildBroker> {
   const settings = { HOST: '127.0.0.1', PORT: '0', ...env }
-  const child = spawn(process.execPath, [BIN, 'serve'], { env: settings })
+  const child = spawn(process.execPath, [BIN, 'serve', ...switches], { env: settings })
   // A test that fails half-way must not leave a broker behind.
   const end = () => void child.kill('SIGKILL')
   process.once('exit', end)
