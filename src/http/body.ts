@@ -44,6 +44,8 @@ function collect(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
       reject(new HttpError('body_too_large'))
     }
     const onEnd = () => {
+      // A request that is whole closes too; an error made for nothing would cost a stack trace a request.
+      req.off('close', onCut)
       const only = chunks[0]
       resolve(chunks.length === 1 && only ? only : Buffer.concat(chunks))
     }
