@@ -85,6 +85,7 @@ export function createApp(parts: AppParts): BrokerApp {
       store,
       hostname,
       workerId,
+      encrypts: config.queue.encryptionKey !== '',
       authEnabled: config.auth.enabled,
       version: packageVersion(),
       health: () => Object.fromEntries(wings.flatMap(healthOf)),
