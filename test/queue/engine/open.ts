@@ -1,0 +1,102 @@
+import { afterEach, vi } from 'vitest'
+import { createQueueEngine } from '../../../src/queue/engine/create.ts'
+import type { PopReply, PopRequest, QueueEngine } from '../../../src/queue/engine/index.ts'
+import { QUEUE_MODE } from '../../../src/queue/model.ts'
+import type { AckItem, PushItem, QueueStore, WriteOp } from '../../../src/queue/store.ts'
+import { sqliteQueueModule, sqliteQueueStore } from '../../../src/queue/stores/sqlite/index.ts'
+import { openInlineHost } from '../../../src/storage/index.ts'
+
+export const START_MS = 1_800_000_000_000
+
+/** An engine on an in-memory store; time stands still until the test advances it. */
+export interface Bench {
+  readonly engine: QueueEngine
+  /** Kinds of the writes that were committed, in order. */
+  readonly writes: WriteOp['kind'][]
+  /** Called before each commit; a test may hold it up. */
+  onCommit: (batch: readonly WriteOp[]) => Promise<void> | void
+}
+
+const opened: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const close of opened.splice(0)) await close()
+})
+
+/** Opens a bench under fake timers: `setTimeout` and the clock move together, commits go on for real. */
+export async function openBench(limits: { maxParkedPops?: number } = {}): Promise<Bench> {
+  vi.useFakeTimers({ now: START_MS, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const host = await openInlineHost([sqliteQueueModule({ encryptionKey: '' })])
+  const inner = sqliteQueueStore(host)
+  const bench: { -readonly [K in keyof Bench]: Bench[K] } = {
+    engine: undefined as unknown as QueueEngine,
+    writes: [],
+    onCommit: () => {},
+  }
+  const store: QueueStore = {
+    ...inner,
+    async commit(batch) {
+      await bench.onCommit(batch)
+      bench.writes.push(...batch.map(({ kind }) => kind))
+      return inner.commit(batch)
+    },
+  }
+  const config = { defaultSubscriptionMode: '', retentionBatchSize: 1000, partitionCleanupDays: 30 }
+  bench.engine = await createQueueEngine({ store, config: { ...config, ...limits } })
+  opened.push(async () => {
+    await bench.engine.close()
+    await host.close()
+  })
+  return bench
+}
+
+export function item(partition: string, payload: unknown, queue = 'q'): PushItem {
+  return {
+    queue,
+    partition,
+    payload: JSON.stringify(payload),
+    transactionId: null,
+    traceId: null,
+    namespace: null,
+    task: null,
+  }
+}
+
+/** A pop that waits 30 s unless it says otherwise. */
+export function request(more: Partial<PopRequest> = {}): PopRequest {
+  return {
+    scope: { queue: 'q', partition: null },
+    group: QUEUE_MODE,
+    batch: 10,
+    partitions: 1,
+    leaseSeconds: null,
+    autoAck: false,
+    subscriptionMode: null,
+    subscriptionFrom: null,
+    waitMs: 30_000,
+    ...more,
+  }
+}
+
+export function payloads(reply: PopReply | null): readonly unknown[] {
+  if (reply === null) return []
+  return reply.claims.flatMap(({ messages }) => messages.map(({ payload }) => JSON.parse(payload)))
+}
+
+/** An ack of the first message of a reply. */
+export function ackOf(reply: PopReply | null, status: AckItem['status'] = 'completed'): AckItem {
+  const claim = reply?.claims[0]
+  return {
+    transactionId: claim?.messages[0]?.transactionId ?? '',
+    partitionId: claim?.partitionId ?? '',
+    status,
+    error: null,
+    leaseId: reply?.leaseId ?? null,
+  }
+}
+
+/** Lets everything that is under way come to rest, without moving the clock. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve))
+}
