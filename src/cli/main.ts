@@ -20,9 +20,24 @@ const COMMANDS: readonly (() => Command)[] = [
   explainCommand,
 ]
 
+/** Reads `.env` of the working folder, if there is one; false after saying that it cannot be read. */
+function loadEnvFile(): boolean {
+  try {
+    if (existsSync(ENV_FILE)) process.loadEnvFile(ENV_FILE)
+    return true
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    process.stderr.write(`${ENV_FILE}: cannot be read (${why})\n`)
+    return false
+  }
+}
+
 /** Runs the command line. Variables that are set already win over those of `.env`. */
 export async function main(argv: readonly string[]): Promise<void> {
-  if (existsSync(ENV_FILE)) process.loadEnvFile(ENV_FILE)
+  if (!loadEnvFile()) {
+    process.exitCode = 1
+    return
+  }
   const program = new Command('hivegate')
     .description('A message broker with a JWT authentication gate')
     .version(packageVersion())

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,6 +87,12 @@ describe('hivegate serve', () => {
     const { code, stderr } = await runHivegate(['serve'], { LOG_LEVEL: 'info' }, dataDir)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^JWT_ENABLED: got "maybe"/)])
     expect(stderr).not.toContain('LOG_LEVEL')
+  })
+
+  it('says in one line that .env cannot be read', async () => {
+    await mkdir(join(dataDir, '.env'))
+    const { code, stderr } = await runHivegate(['serve'], {}, dataDir)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^\.env: cannot be read \(\w+\)\n$/)])
   })
 
   it('logs boot lines as JSON: unknown variables, the gate, the address', async () => {

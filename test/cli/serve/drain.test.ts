@@ -45,7 +45,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     broker.signal(signal)
     const { code, ms } = await timed(broker.exited)
     expect(code).toBe(0)
-    expect(ms).toBeLessThan(8000)
+    expect(ms).toBeLessThan(10_000)
     expect((await Promise.all(polls)).map((reply) => reply.status)).toEqual([204, 204, 204])
     const done = (await Promise.all(pushes)).filter((push) => push.status === 201)
     const again = await startChildBroker({ DATA_DIR: dataDir })
@@ -59,7 +59,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 
 describe('while draining', () => {
   it('cuts a client that never finishes, in less than DRAIN_TIMEOUT', async () => {
-    const broker = await startChildBroker({ DATA_DIR: dataDir, DRAIN_TIMEOUT: '2s' })
+    const broker = await startChildBroker({ DATA_DIR: dataDir, DRAIN_TIMEOUT: '5s' })
     const socket = net.connect(broker.port, '127.0.0.1')
     await once(socket, 'connect')
     socket.write('POST /api/v1/push HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{')
@@ -68,7 +68,7 @@ describe('while draining', () => {
     broker.signal('SIGTERM')
     const { code, ms } = await timed(broker.exited)
     expect(code).toBe(0)
-    expect(ms).toBeLessThan(3000)
+    expect(ms).toBeLessThan(6000)
   })
 
   it('gives back a leased message once its lease is over, and a kill loses nothing', async () => {
