@@ -1,6 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express'
 import { brokerRouteTable, checkRoutes } from './access/index.ts'
 import type { LiveMetrics } from './assembly/live-metrics.ts'
+import { openApiRouter } from './assembly/openapi.ts'
 import { packageVersion } from './assembly/version.ts'
 import type { Wing } from './assembly/wing.ts'
 import type { Config } from './config/index.ts'
@@ -14,13 +15,15 @@ import {
   requestLog,
   routesOf,
 } from './http/index.ts'
-import { type QueueEngine, queueRouter } from './queue/index.ts'
+import { type Operations, QUEUE_OPERATIONS, type QueueEngine, queueRouter } from './queue/index.ts'
 
 /** What the app is made of; nothing is opened or read here. */
 export interface AppParts {
   readonly config: Config
   readonly engine: QueueEngine
   readonly metrics: LiveMetrics
+  /** The operator's side, attached to the engine. */
+  readonly operations: Operations
   /** The other wings, in the order in which their routes are tried; the queue's come first. */
   readonly wings: readonly Wing[]
   readonly log: Logger
@@ -68,9 +71,13 @@ function healthOf({ health }: Wing): readonly (readonly [string, unknown])[] {
  * @throws RouteTableError when the routes and `routes.table.json` disagree in either direction
  */
 export function createApp(parts: AppParts): BrokerApp {
-  const { config, engine, metrics, wings, log, store, hostname, workerId, clock = Date } = parts
+  const { config, metrics, operations, wings, log, clock = Date } = parts
+  const { engine, store, hostname, workerId } = parts
   const { onDecision, registry } = metrics
   const auth = brokerAuth(config.auth, { clock, logger: log, onDecision })
+  metrics.watchKeySet(auth)
+  const table = brokerRouteTable()
+  const version = packageVersion()
   const app = strictApp()
   app.set('trust proxy', config.server.trustProxy)
   app.use(requestLog(log))
@@ -85,16 +92,22 @@ export function createApp(parts: AppParts): BrokerApp {
       store,
       hostname,
       workerId,
-      encrypts: config.queue.encryptionKey !== '',
       authEnabled: config.auth.enabled,
-      version: packageVersion(),
+      version,
       health: () => Object.fromEntries(wings.flatMap(healthOf)),
-      metricsText: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+      history: operations.history,
+      sampleIntervalMs: config.operations.metricsSampleIntervalMs,
+      metricsText: async () => ({
+        type: registry.contentType,
+        text: await operations.prometheus([registry]),
+      }),
     }),
   )
   for (const wing of wings) app.use(wing.router)
+  const described = [...QUEUE_OPERATIONS, ...wings.flatMap(({ operations: own }) => own ?? [])]
+  app.use(openApiRouter(table, described, version))
   app.use(noSuchRoute)
   app.use(answerErrors(log))
-  checkRoutes(brokerRouteTable(), routesOf(app.router))
+  checkRoutes(table, routesOf(app.router))
   return { app, auth }
 }

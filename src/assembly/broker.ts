@@ -3,7 +3,7 @@ import type { Express } from 'express'
 import { createApp } from '../app.ts'
 import type { Config } from '../config/index.ts'
 import { createListener, type Logger } from '../http/index.ts'
-import { type QueueEngine, startJobs } from '../queue/index.ts'
+import { Operations, type ProcessIdentity, type QueueEngine, startJobs } from '../queue/index.ts'
 import { readCertificate, reloadCertificate } from './certificate.ts'
 import { listen } from './listen.ts'
 import { liveMetrics } from './live-metrics.ts'
@@ -36,19 +36,26 @@ export interface Broker {
 }
 
 /** Opens what the app is made of; each part is put on `opened`, to be closed in reverse order. */
-async function openParts(config: Config, options: BrokerOptions, opened: AsyncDisposableStack) {
-  const { log, clock = Date } = options
+async function openParts(
+  config: Config,
+  options: BrokerOptions & { readonly identity: ProcessIdentity },
+  opened: AsyncDisposableStack,
+) {
+  const { log, identity, clock = Date } = options
+  const operations = new Operations({ config: config.operations, clock, identity })
   const host = await openStore(config)
   opened.defer(() => host.close())
-  const engine = await openQueue(config, host, clock)
+  const engine = await openQueue(config, host, { log, clock, operations })
   opened.defer(() => engine.close())
+  operations.attach(engine, (err) => log.warn({ err }, 'metrics could not be stored'))
+  opened.defer(() => operations.stop())
   const jobs = startJobs(engine, config.queue, log)
   opened.defer(() => jobs.stop())
-  const metrics = liveMetrics(engine)
+  const metrics = liveMetrics(clock)
   const { registry } = metrics
   const wings = await openWings({ config, host, log, clock, registry })
   for (const wing of wings) opened.defer(async () => wing.close?.())
-  return { engine, metrics, wings }
+  return { engine, metrics, operations, wings }
 }
 
 /**
@@ -59,11 +66,11 @@ export async function startBroker(config: Config, options: BrokerOptions): Promi
   const { log, clock = Date } = options
   const opened = new AsyncDisposableStack()
   try {
-    const parts = await openParts(config, options, opened)
     const host = hostname()
     const workerId = config.queue.workerId || `${host}-${process.pid}`
-    const identity = { store: 'sqlite', hostname: host, workerId }
-    const { app, auth } = createApp({ config, log, clock, ...identity, ...parts })
+    const identity = { hostname: host, workerId, port: config.server.port }
+    const parts = await openParts(config, { ...options, identity }, opened)
+    const { app, auth } = createApp({ config, log, clock, store: 'sqlite', ...identity, ...parts })
     opened.defer(() => auth.close())
     const server = createListener(app, {}, readCertificate(config))
     const port = await listen(server, config.server.host, config.server.port)

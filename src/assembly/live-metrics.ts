@@ -1,59 +1,30 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { DecisionRecord } from '../http/index.ts'
-import type { EngineCounters, QueueEngine } from '../queue/index.ts'
+import type { BrokerAuth, DecisionRecord } from '../http/index.ts'
 
-/** Counters of the queue that the engine keeps; each row is one family with its one label. */
-const CLUSTER_COUNTERS: readonly (readonly [
-  name: string,
-  help: string,
-  read: (done: EngineCounters) => number,
-])[] = [
-  ['queen_cluster_push_requests_total', 'Push requests', (done) => done.pushRequests],
-  ['queen_cluster_pop_requests_total', 'Pop requests', (done) => done.popRequests],
-  ['queen_cluster_ack_requests_total', 'Ack requests', (done) => done.ackRequests],
-  ['queen_cluster_transactions_total', 'Committed transactions', (done) => done.transactions],
-  ['queen_cluster_push_messages_total', 'Messages stored', (done) => done.pushMessages],
-  ['queen_cluster_pop_messages_total', 'Messages delivered', (done) => done.popMessages],
-  [
-    'queen_cluster_ack_messages_total',
-    'Messages acknowledged',
-    (done) => done.ackSuccess + done.ackFailed,
-  ],
-  ['queen_cluster_db_errors_total', 'Faults of the store', (done) => done.storeErrors],
-  [
-    'queen_cluster_dlq_total',
-    'Messages moved to the dead-letter queue',
-    (done) => done.deadLettered,
-  ],
-]
-
-const SCOPE = { scope: 'cluster' } as const
-
-function registerEngine(registry: Registry, engine: QueueEngine): void {
-  for (const [name, help, read] of CLUSTER_COUNTERS) {
-    new Counter({
-      name,
-      help,
-      labelNames: ['scope'],
-      registers: [registry],
-      collect() {
-        this.reset()
-        this.inc(SCOPE, read(engine.counters()))
-      },
-    })
-  }
-  const gauge = (name: string, help: string, read: () => number) => {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read())
-      },
-    })
-  }
-  gauge('queen_uptime_seconds', 'Time since this process began', () => process.uptime())
-  gauge('queen_parked_pops', 'Pops that wait now', () => engine.counters().parked)
+function registerKeySet(
+  registry: Registry,
+  auth: Pick<BrokerAuth, 'keySet'>,
+  clock: { now(): number },
+): void {
+  if (auth.keySet() === undefined) return
+  const registers = [registry]
+  new Gauge({
+    name: 'hivegate_jwks_keys',
+    help: 'Usable keys of the key set.',
+    registers,
+    collect() {
+      this.set(auth.keySet()?.keys ?? 0)
+    },
+  })
+  new Gauge({
+    name: 'hivegate_jwks_age_seconds',
+    help: 'Time since the key set was last fetched; -1 while it never was.',
+    registers,
+    collect() {
+      const loadedAtMs = auth.keySet()?.loadedAtMs
+      this.set(loadedAtMs === undefined ? -1 : (clock.now() - loadedAtMs) / 1000)
+    },
+  })
 }
 
 /** What is counted as it happens, in a registry of its own, so that two brokers in one process stay apart. */
@@ -61,12 +32,13 @@ export interface LiveMetrics {
   readonly registry: Registry
   /** Counts one decision of the gate. */
   readonly onDecision: (record: DecisionRecord) => void
+  /** Shows the age and the size of the gate's key set, while it has one. */
+  readonly watchKeySet: (auth: Pick<BrokerAuth, 'keySet'>) => void
 }
 
 /** Makes the registry of one broker. */
-export function liveMetrics(engine: QueueEngine): LiveMetrics {
+export function liveMetrics(clock: { now(): number }): LiveMetrics {
   const registry = new Registry()
-  registerEngine(registry, engine)
   const decisions = new Counter({
     name: 'queen_auth_decisions_total',
     help: 'Decisions of the auth gate',
@@ -86,5 +58,6 @@ export function liveMetrics(engine: QueueEngine): LiveMetrics {
       }
       child.inc()
     },
+    watchKeySet: (auth) => registerKeySet(registry, auth, clock),
   }
 }

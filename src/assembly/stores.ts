@@ -1,6 +1,8 @@
 import type { Config } from '../config/index.ts'
+import type { Logger } from '../http/index.ts'
 import {
   createQueueEngine,
+  type Operations,
   type QueueEngine,
   sqliteQueueModule,
   sqliteQueueStore,
@@ -26,15 +28,26 @@ export async function openStore({ server, queue }: Config): Promise<SqliteHost> 
   }
 }
 
+/** What the engine needs besides its store. */
+export interface EngineParts {
+  readonly log: Logger
+  readonly clock: { now(): number }
+  /** What the engine reports to. */
+  readonly operations: Operations
+}
+
 /** Makes the queue's engine on the open store. */
 export function openQueue(
   config: Config,
   host: SqliteHost,
-  clock: { now(): number },
+  { log, clock, operations }: EngineParts,
 ): Promise<QueueEngine> {
   return createQueueEngine({
     store: sqliteQueueStore(host),
     config: { ...config.queue, ...config.operations },
     clock,
+    observer: operations.observer,
+    onBatch: operations.onBatch,
+    onDrainError: (err) => log.error({ err }, 'a buffered push could not be replayed'),
   })
 }

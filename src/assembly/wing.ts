@@ -1,8 +1,11 @@
 import type { Router } from 'express'
+import type { Operation } from '../http/index.ts'
 
 /** A part of the broker that brings routes of its own; its router stands at the root, behind the gate. */
 export interface Wing {
   readonly router: Router
+  /** What its routes take and answer, for the API document. */
+  readonly operations?: readonly Operation[]
   /** Paths whose cross-origin rules are the wing's own: the broker's CORS layer leaves them alone. */
   readonly ownsCors?: (path: string) => boolean
   /** Request headers that browsers may send to a path of the wing beyond those of every path. */

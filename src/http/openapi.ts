@@ -20,12 +20,28 @@ export interface DocumentInfo {
 type Json = Record<string, unknown>
 
 const ERROR_REF = { $ref: '#/components/schemas/Error' }
-/** Members of a path pattern: `:queue` or the wildcard `*file`. */
-const PATH_MEMBER = /[:*]([A-Za-z_][A-Za-z0-9_]*)/g
+/** Members of a path pattern: `:queue`, the wildcard `*file`, or `{*rest}`, which may be empty. */
+const PATH_MEMBER = /\{\*([A-Za-z_]\w*)\}|[:*]([A-Za-z_]\w*)/g
 
 /** Express's `/a/:b` in OpenAPI's spelling `/a/{b}`. */
 export function openApiPath(pattern: string): string {
-  return pattern.replace(PATH_MEMBER, '{$1}')
+  return pattern.replace(PATH_MEMBER, '{$1$2}')
+}
+
+const METHODS_OF_3_1 = new Set([
+  'GET',
+  'PUT',
+  'POST',
+  'DELETE',
+  'OPTIONS',
+  'HEAD',
+  'PATCH',
+  'TRACE',
+])
+
+/** The member of a path item: a method that OpenAPI 3.1 does not know, such as QUERY, is an extension. */
+export function operationKey(method: string): string {
+  return METHODS_OF_3_1.has(method) ? method.toLowerCase() : `x-${method.toLowerCase()}`
 }
 
 function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
@@ -38,8 +54,8 @@ function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Json {
 }
 
 function pathParameters(pattern: string): Json[] {
-  return [...pattern.matchAll(PATH_MEMBER)].map(([, name]) => ({
-    name,
+  return [...pattern.matchAll(PATH_MEMBER)].map(([, optional, name]) => ({
+    name: optional ?? name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
@@ -70,6 +86,9 @@ function answerObject(answer: Answer): Json {
   return { description: answer.about }
 }
 
+/** A route that does not describe itself still says that it can succeed. */
+const UNDESCRIBED: Readonly<Record<string, Answer>> = { '2XX': { about: 'Success.' } }
+
 /** The answers of the gate: RFC 6750 section 3 for the challenge, queue API section 1.3 for the body. */
 function gateAnswers(level: string): Json {
   if (level === 'public') return {}
@@ -80,7 +99,7 @@ function gateAnswers(level: string): Json {
 }
 
 function operationObject(route: DocumentedRoute, described: Operation | undefined): Json {
-  const answers = Object.entries(described?.answers ?? {}).map(([status, answer]) => [
+  const answers = Object.entries(described?.answers ?? UNDESCRIBED).map(([status, answer]) => [
     status,
     answerObject(answer),
   ])
@@ -152,7 +171,7 @@ export function openApiDocument(
     const path = openApiPath(route.path)
     const item = paths.get(path) ?? {}
     const known = described.get(`${route.method} ${route.path}`)
-    paths.set(path, { ...item, [route.method.toLowerCase()]: operationObject(route, known) })
+    paths.set(path, { ...item, [operationKey(route.method)]: operationObject(route, known) })
   }
   return {
     openapi: '3.1.0',

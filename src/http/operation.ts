@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
 /** The methods that rows of the route table may name. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY'
 
 /** One status that an operation answers: what it means and, unless it has no body, what the body is. */
 export interface Answer {

@@ -37,8 +37,6 @@ export interface HubHealth {
   readonly enabled: boolean
   readonly status: 'starting' | 'ok' | 'failed' | 'draining' | 'closed'
   readonly subscribers: number
-  /** True when the debugger page is served; the dashboard then links to it. */
-  readonly debugger: boolean
 }
 
 /** A running hub. */
@@ -115,12 +113,7 @@ export function createHub(options: HubOptions): Hub {
     router: hubRouter(context),
     ready,
     lastEventId: () => engine.lastEventId ?? EARLIEST,
-    health: () => ({
-      enabled: config.enabled,
-      status,
-      subscribers: index.all.size,
-      debugger: config.enabled && config.debugger,
-    }),
+    health: () => ({ enabled: config.enabled, status, subscribers: index.all.size }),
     endStreams(holds) {
       for (const { identity, stream } of index.all) if (holds(identity)) stream.end()
     },

@@ -19,7 +19,7 @@ export interface JwksOptions {
   readonly timeoutMs: number
   readonly refreshIntervalS: number
   readonly log?: Log
-  /** Time in ms; only the throttle looks at it. */
+  /** Time in ms; the throttle and the age of the set look at it. */
   readonly clock?: { now(): number }
 }
 
@@ -40,6 +40,7 @@ export class JwksSource implements KeySource {
   readonly #timer: NodeJS.Timeout
   #set: KeySet | undefined
   #inFlight: Promise<boolean> | undefined
+  #loadedAtMs: number | undefined
   #lastOnDemandMs = Number.NEGATIVE_INFINITY
 
   constructor(options: JwksOptions) {
@@ -63,6 +64,11 @@ export class JwksSource implements KeySource {
   /** How many usable keys are cached. */
   get size(): number {
     return this.#set?.keys.length ?? 0
+  }
+
+  /** When the set was last fetched, in ms since 1970; undefined while it never was. */
+  get loadedAtMs(): number | undefined {
+    return this.#loadedAtMs
   }
 
   candidates(
@@ -137,6 +143,7 @@ export class JwksSource implements KeySource {
     if (set.keys.length === 0) {
       this.#log.error({ source: this.about }, 'JWKS document holds no usable key')
     }
+    this.#loadedAtMs = this.#now()
     const changed = set.fingerprint !== this.#set?.fingerprint
     this.#set = set
     if (changed) for (const listener of this.#listeners) listener()

@@ -1,4 +1,7 @@
 export * from './engine/index.ts'
 export { type Jobs, startJobs } from './jobs.ts'
+export { Operations } from './metrics/operations.ts'
+export type { ProcessIdentity } from './metrics/recorder.ts'
 export { type QueueRouteParts, queueRouter } from './routes/index.ts'
+export { QUEUE_OPERATIONS } from './shapes/index.ts'
 export * from './stores/sqlite/index.ts'

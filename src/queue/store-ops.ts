@@ -239,6 +239,8 @@ export interface OpsReads {
       readonly queue: string | null
       readonly namespace: string | null
       readonly task: string | null
+      /** False adds all queues up, into points whose queue is empty: many queues then cost no more than one. */
+      readonly byQueue: boolean
     }
     result: readonly QueuePoint[]
   }

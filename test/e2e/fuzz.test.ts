@@ -298,7 +298,7 @@ function send(broker: ChildBroker, one: FuzzRequest): Promise<{ status: number; 
 }
 
 describe('20 000 random bodies, queries and headers', () => {
-  it('cause no crash, no 5xx but 501, and every error has the documented shape', async () => {
+  it('cause no crash, no 5xx, and every error has the documented shape', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hivegate-fuzz-'))
     const broker = await startChildBroker({
       DATA_DIR: dataDir,
@@ -313,7 +313,7 @@ describe('20 000 random bodies, queries and headers', () => {
         const { status, text: answered } = await send(broker, one)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
         const told = `seed ${seed}: ${JSON.stringify({ ...one, body: String(one.body) })} got ${status} ${answered}`
-        if (status >= 500 && status !== 501) expect.fail(told)
+        if (status >= 500) expect.fail(told)
         if (status >= 400 && one.method !== 'HEAD' && !OTHER_SHAPES.test(one.path)) {
           expect(JSON.parse(answered), told).toMatchObject({ error: expect.any(String) })
         }
@@ -326,8 +326,7 @@ describe('20 000 random bodies, queries and headers', () => {
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
     // The mixture reaches the handlers and their refusals alike.
-    for (const status of [200, 201, 204, 400, 404, 501])
-      expect(statuses.get(status)).toBeGreaterThan(0)
+    for (const status of [200, 201, 204, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(0)
     await rm(dataDir, { recursive: true, force: true })
   }, 900_000)
 })

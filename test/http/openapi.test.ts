@@ -17,6 +17,7 @@ const readA = operation({
 describe('the API document', () => {
   it('spells members of a pattern in braces', () => {
     expect(openApiPath('/a/:b/c/:dE/*rest')).toBe('/a/{b}/c/{dE}/{rest}')
+    expect(openApiPath('/favicon{*rest}')).toBe('/favicon{rest}')
   })
 
   it('lists the level and the 401 and 403 of a guarded operation', () => {

@@ -46,8 +46,7 @@ export function callerOf(url: string): Caller {
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type') === 'application/json'
-    const content: unknown = isJson && text !== '' ? JSON.parse(text) : text
-    const body = content === '' ? undefined : content
+    const body: unknown = isJson ? JSON.parse(text) : text === '' ? undefined : text
     return { status: answer.status, headers: answer.headers, body }
   }
 }

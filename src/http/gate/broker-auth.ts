@@ -13,7 +13,7 @@ import type { AuthConfig } from '../../config/index.ts'
 import { type Log, NO_LOG } from '../../keys/index.ts'
 import { answerJson } from '../answer.ts'
 import { type Decision, type DecisionLevel, Gate, type GateRequest } from './decision.ts'
-import { roleKeys } from './key-sources.ts'
+import { type KeySetState, roleKeys } from './key-sources.ts'
 import { logRefusal } from './log-refusal.ts'
 import { REFUSALS } from './refusals.ts'
 import { TokenVerifier } from './verifier.ts'
@@ -44,10 +44,12 @@ export interface BrokerAuthOptions {
   readonly onDecision?: (record: DecisionRecord) => void
 }
 
-/** The middleware, with the two things its owner may want: when the first key fetch ended, and an end of its timers. */
+/** The middleware, with what its owner may want: when the first key fetch ended, the key set's state, an end of its timers. */
 export interface BrokerAuth extends RequestHandler {
   /** Settles when the boot pre-fetch of the key set has ended, well or not; at once without a key set. */
   readonly ready: Promise<void>
+  /** What is cached of the key set; undefined when the keys come from elsewhere. */
+  keySet(): KeySetState | undefined
   /** Stops refreshes and running fetches. */
   close(): void
 }
@@ -151,5 +153,9 @@ export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}):
     if (decision instanceof Promise) decision.then(settle).catch(next)
     else settle(decision)
   }
-  return Object.assign(handler, { ready: keys.ready, close: () => keys.close() })
+  return Object.assign(handler, {
+    ready: keys.ready,
+    keySet: () => keys.keySet(),
+    close: () => keys.close(),
+  })
 }

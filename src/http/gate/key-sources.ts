@@ -12,6 +12,14 @@ import {
 /** Seed "A JWKS endpoint": only these two types of entries are read. */
 const KEY_SET_KINDS: readonly KeyKind[] = ['rsa', 'ed25519']
 
+/** What is cached of a key set. */
+export interface KeySetState {
+  /** Usable keys. */
+  readonly keys: number
+  /** When it was last fetched, in ms since 1970; undefined while it never was. */
+  readonly loadedAtMs: number | undefined
+}
+
 /** Where the keys of each kind come from, under one configuration. */
 export interface RoleKeys {
   /** The source for a kind of key; undefined for a kind that no accepted algorithm needs. */
@@ -19,6 +27,8 @@ export interface RoleKeys {
   /** Settles when the boot pre-fetch has ended; never rejects. */
   readonly ready: Promise<void>
   onChange(listener: () => void): void
+  /** The cached key set; undefined when the keys come from elsewhere. */
+  keySet(): KeySetState | undefined
   close(): void
 }
 
@@ -50,6 +60,10 @@ export function roleKeys(config: AuthConfig, log: Log, clock: { now(): number })
     of: (kind) => sources.get(kind),
     ready: publicKey instanceof JwksSource ? publicKey.ready : Promise.resolve(),
     onChange: (listener) => void publicKey.onChange(listener),
+    keySet() {
+      if (!(publicKey instanceof JwksSource)) return undefined
+      return { keys: publicKey.size, loadedAtMs: publicKey.loadedAtMs }
+    },
     close: () => publicKey.close(),
   }
 }

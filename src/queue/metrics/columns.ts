@@ -23,7 +23,6 @@ export const QUEUE_COLUMNS = {
   storeErrors: 'sum',
   partitionsCreated: 'sum',
   partitionsDeleted: 'sum',
-  partitionCount: 'max',
   /** Time between the commit of a message and its pop, in ms. */
   lagCount: 'sum',
   lagSumMs: 'sum',

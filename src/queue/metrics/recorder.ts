@@ -74,6 +74,8 @@ export class MetricsRecorder {
   #current: RunningInterval
   #finished: FinishedInterval | undefined
   #timer: NodeJS.Timeout | undefined
+  /** The last storing, done or not: a reading must not overtake one that is under way. */
+  #storing: Promise<unknown> = Promise.resolve()
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
@@ -92,6 +94,7 @@ export class MetricsRecorder {
 
   /** Samples every `everyMs` until `stop`; failures of the store are told to `onError`. */
   start(everyMs: number, onError: (error: unknown) => void): void {
+    this.#run.add(this.#parts.sample())
     this.#timer = setInterval(() => void this.tick().catch(onError), everyMs)
     this.#timer.unref()
   }
@@ -109,7 +112,13 @@ export class MetricsRecorder {
   }
 
   /** Stores everything counted so far. @throws what the store threw; no count is lost then */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
+    const storing = this.#storing.then(() => this.#flush())
+    this.#storing = storing.catch(() => {})
+    return storing
+  }
+
+  async #flush(): Promise<void> {
     const counted = this.tally.take()
     const sampled = this.#run.take()
     const interval = this.#current

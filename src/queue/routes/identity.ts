@@ -1,5 +1,6 @@
 import type { Router } from 'express'
 import { answerJson } from '../../http/index.ts'
+import { logIn, logOut, whoAmI } from '../shapes/identity.ts'
 import type { QueueRouteParts } from './parts.ts'
 
 const CLUSTER_ID = 'local'
@@ -43,14 +44,14 @@ front of the broker that adds the token to each call.</p>
 
 /** The dashboard's questions about identity. Queue API 14. */
 export function identityRoutes(router: Router, { authEnabled }: QueueRouteParts): void {
-  router.get('/auth/me', (_req, res) => {
+  router.get(whoAmI.path, (_req, res) => {
     // From the handler, whatever the token: the broker knows no browser sessions.
     if (authEnabled) answerJson(res, 401, { error: 'auth_required', code: 'auth_required' })
     else answerJson(res, 200, STANDALONE)
   })
-  router.get('/auth/login', (_req, res) => {
+  router.get(logIn.path, (_req, res) => {
     if (authEnabled) res.type('html').send(LOGIN_PAGE)
     else res.redirect(303, '/')
   })
-  router.post('/auth/logout', (_req, res) => answerJson(res, 200, { ok: true }))
+  router.post(logOut.path, (_req, res) => answerJson(res, 200, { ok: true }))
 }

@@ -1,5 +1,7 @@
 import express, { type Router } from 'express'
 import { ackRoutes } from './ack.ts'
+import { analyticsRoutes } from './analytics.ts'
+import { queueAnalyticsRoutes } from './analytics-queues.ts'
 import { configureRoutes } from './configure.ts'
 import { dashboardRoutes } from './dashboard.ts'
 import { dlqRoutes, replayRoutes } from './dlq.ts'
@@ -7,16 +9,20 @@ import { groupChangeRoutes, groupListRoutes } from './groups.ts'
 import { healthRoutes } from './health.ts'
 import { identityRoutes } from './identity.ts'
 import { leaseRoutes } from './lease.ts'
+import { messageRoutes } from './messages.ts'
 import { metricsRoutes } from './metrics.ts'
 import { overviewRoutes } from './overview.ts'
 import type { QueueRouteParts } from './parts.ts'
-import { pendingRoutes } from './pending.ts'
 import { popRoutes } from './pop.ts'
+import { postgresStatsRoutes } from './postgres-stats.ts'
 import { pushRoutes } from './push.ts'
 import { partitionRoutes, queueRemovalRoutes, queueRoutes } from './resources.ts'
 import { seekRoutes } from './seek.ts'
 import { statusRoutes } from './status.ts'
+import { statusQueueRoutes } from './status-queues.ts'
+import { streamRoutes } from './streams.ts'
 import { systemRoutes } from './system.ts'
+import { traceRoutes } from './traces.ts'
 import { transactionRoutes } from './transaction.ts'
 
 export type { QueueRouteParts } from './parts.ts'
@@ -47,7 +53,13 @@ const RESOURCES: readonly ((router: Router, parts: QueueRouteParts) => void)[] =
   systemRoutes,
   identityRoutes,
   dashboardRoutes,
-  pendingRoutes,
+  messageRoutes,
+  traceRoutes,
+  statusQueueRoutes,
+  analyticsRoutes,
+  queueAnalyticsRoutes,
+  postgresStatsRoutes,
+  streamRoutes,
 ]
 
 /** The queue's routes on one router, to be mounted at the root behind the gate. */

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
+import { nameField, textField } from './fields.ts'
 import { count, fails, json, time } from './values.ts'
 
-const text = z.string().min(1)
+/** Required text; the empty one counts as missing. */
+const text = textField.min(1)
 
 /** The body of POST /streams/v1/queries. Section 15.1. */
 export const registerBody = z.object({
@@ -10,7 +12,7 @@ export const registerBody = z.object({
   source_queue: text,
   config_hash: text,
   reset: z.boolean().nullish(),
-  sink_queue: z.string().nullish(),
+  sink_queue: textField.nullish(),
 })
 
 /** POST /streams/v1/queries: a stream query makes itself known. */
@@ -46,8 +48,8 @@ export const registerQuery = operation({
 export const stateBody = z.object({
   query_id: text,
   partition_id: text,
-  keys: z.array(z.string()).nullish(),
-  key_prefix: z.string().nullish(),
+  keys: z.array(textField).nullish(),
+  key_prefix: textField.nullish(),
   ripe_at_or_before: z.number().nullish(),
 })
 
@@ -75,13 +77,13 @@ export const getState = operation({
 export const cycleBody = z.object({
   query_id: text,
   partition_id: text,
-  consumer_group: z.string().nullish(),
-  state_ops: z.array(z.looseObject({ type: z.string(), key: z.string(), value: json })).nullish(),
+  consumer_group: nameField.nullish(),
+  state_ops: z.array(z.looseObject({ type: z.string(), key: textField, value: json })).nullish(),
   push_items: z.array(z.record(z.string(), json)).nullish(),
   ack: z
     .object({
       transactionId: text,
-      leaseId: z.string().nullish(),
+      leaseId: textField.nullish(),
       status: z.string().nullish(),
       count: z.number().nullish(),
       error: z.string().nullish(),

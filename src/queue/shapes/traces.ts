@@ -1,26 +1,27 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
 import { integerParam, timeParam } from '../../http/query.ts'
+import { nameField, textField } from './fields.ts'
 import { MAX_PAGE } from './messages.ts'
 import { count, fails, json, pagination, time } from './values.ts'
 
 /** Names of one trace event beyond this number are refused: each costs an index row. */
 const MAX_TRACE_NAMES = 100
 
-const text = z.string().min(1)
+const text = textField.min(1)
 
 /** The body of POST /api/v1/traces. Section 10.4; `null` stands for "not given" everywhere. */
 export const traceBody = z.object({
   transactionId: text,
   partitionId: text,
   data: json.refine((value) => value !== undefined, 'data is required'),
-  consumerGroup: z.string().nullish(),
+  consumerGroup: nameField.nullish(),
   traceNames: z
-    .union([z.string().transform((name) => [name]), z.array(z.string()).max(MAX_TRACE_NAMES)])
+    .union([textField.transform((name) => [name]), z.array(textField).max(MAX_TRACE_NAMES)])
     .nullish()
     .transform((names) => [...new Set(names ?? [])].filter((name) => name !== '')),
-  eventType: z.string().nullish(),
-  workerId: z.string().nullish(),
+  eventType: textField.nullish(),
+  workerId: textField.nullish(),
 })
 
 const event = {

@@ -79,8 +79,7 @@ async function show() {
 
 async function watchHealth() {
   const pill = document.getElementById('health')
-  const { status, hub } = await api.health().catch(() => ({ status: 'unreachable' }))
-  document.getElementById('debugger').hidden = hub?.debugger !== true
+  const { status } = await api.health().catch(() => ({ status: 'unreachable' }))
   pill.textContent = status
   pill.className = `pill ${status === 'healthy' ? 'good' : 'bad'}`
   setTimeout(() => void watchHealth(), HEALTH_MS)

@@ -91,7 +91,6 @@ CREATE TABLE metric_queue (
   store_errors REAL NOT NULL,
   partitions_created REAL NOT NULL,
   partitions_deleted REAL NOT NULL,
-  partition_count REAL NOT NULL,
   lag_count REAL NOT NULL,
   lag_sum_ms REAL NOT NULL,
   lag_max_ms REAL NOT NULL,

@@ -120,24 +120,31 @@ function sampledOf(row: SampleColumns): SampledMinute {
   return { samples: row.samples, gauges: Object.fromEntries(entries) as Record<Gauge, Spread> }
 }
 
+/** Numbers are bound as floats; the division has to be one of integers. */
+const BUCKET = 'm.at_ms / CAST(?1 AS INTEGER) * CAST(?1 AS INTEGER)'
+
 /** Reads of the history of metrics. */
 export function historyReader(db: DatabaseSync) {
   const folds = QUEUE_COLUMN_NAMES.map(
     (name) => `${QUEUE_COLUMNS[name]}(m.${columnOf(name)}) AS ${columnOf(name)}`,
   )
-  const queues = query<Record<string, unknown>>(
-    db,
-    `SELECT m.at_ms / ?1 * ?1 AS bucket, m.queue, p.hostname, p.worker_id, ${folds.join(', ')}
+  const series = (queue: string, grouping: string) =>
+    query<Record<string, unknown>>(
+      db,
+      `SELECT ${BUCKET} AS bucket, ${queue} AS queue, p.hostname, p.worker_id,
+       ${folds.join(', ')}
      FROM metric_queue m JOIN metric_process p ON p.id = m.process_id
      WHERE m.at_ms >= ?2 AND m.at_ms <= ?3 AND (?4 IS NULL OR m.queue = ?4)
        AND ((?5 IS NULL AND ?6 IS NULL) OR m.queue IN
          (SELECT name FROM queue WHERE deleted = 0 AND (?5 IS NULL OR namespace = ?5)
             AND (?6 IS NULL OR task = ?6)))
-     GROUP BY bucket, m.queue, m.process_id ORDER BY bucket, m.queue, m.process_id`,
-  )
+     GROUP BY ${grouping} ORDER BY ${grouping}`,
+    )
+  const byQueue = series('m.queue', 'bucket, m.queue, m.process_id')
+  const together = series("''", 'bucket, m.process_id')
   const samples = query<SampleColumns>(
     db,
-    `SELECT m.at_ms / ?1 * ?1 AS bucket, p.hostname, p.worker_id, p.port, m.samples, m.gauges
+    `SELECT ${BUCKET} AS bucket, p.hostname, p.worker_id, p.port, m.samples, m.gauges
      FROM metric_sample m JOIN metric_process p ON p.id = m.process_id
      WHERE m.at_ms >= ?2 AND m.at_ms <= ?3 ORDER BY m.at_ms, m.process_id`,
   )
@@ -146,9 +153,8 @@ export function historyReader(db: DatabaseSync) {
   return {
     queueSeries(args: OpsReads['queueSeries']['args']): readonly QueuePoint[] {
       const { bucketMs, fromMs, toMs, queue, namespace, task } = args
-      // The bucket that the span begins in is shown whole.
-      const start = Math.floor(fromMs / bucketMs) * bucketMs
-      return queues.all(bucketMs, start, toMs, queue, namespace, task).map((row) => ({
+      const rows = args.byQueue ? byQueue : together
+      return rows.all(bucketMs, fromMs, toMs, queue, namespace, task).map((row) => ({
         bucketMs: Number(row['bucket']),
         queue: String(row['queue']),
         hostname: String(row['hostname']),
@@ -158,9 +164,8 @@ export function historyReader(db: DatabaseSync) {
     },
 
     processSeries({ bucketMs, fromMs, toMs }: OpsReads['processSeries']['args']) {
-      const start = Math.floor(fromMs / bucketMs) * bucketMs
       const points = new Map<string, ProcessPoint>()
-      for (const row of samples.all(bucketMs, start, toMs)) {
+      for (const row of samples.all(bucketMs, fromMs, toMs)) {
         const process: ProcessIdentity = {
           hostname: row.hostname,
           workerId: row.worker_id,
