@@ -45,8 +45,13 @@ const tableSchema = z.strictObject({
 export type RouteRule = z.output<typeof ruleSchema>
 /** One served route: method, path pattern in Express 5 syntax, its level and what it does. */
 export type RouteRow = z.output<typeof routeSchema>
+/** The same shape, which a value made with `as const` fits too. */
+type Unchanged<T> = T extends readonly (infer E)[]
+  ? readonly Unchanged<E>[]
+  : { readonly [K in keyof T]: Unchanged<T[K]> }
+
 /** What an app writes: as `routes.table.json`; `default` is `read-write` and `routes` empty when left out. */
-export type RouteTableInput = z.input<typeof tableSchema>
+export type RouteTableInput = Unchanged<z.input<typeof tableSchema>>
 
 /** A validated table that can tell the level of one reading of a path. */
 export interface RouteTable {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { DEFAULT_JWKS_ALGORITHMS, type HubAlgorithm, type HubVerifier } from './hub-types.ts'
 import { cleanPem, holdsPrivateKey, isPem } from './pem-text.ts'
+import { quoted } from './variable.ts'
 
 /** RFC 7518 section 3.3 asks for 2048 bits or more. */
 const MIN_RSA_BITS = 2048
@@ -122,9 +123,7 @@ function jwksVerifier(
   if (url !== null && /^https?:$/.test(url.protocol)) {
     return { kind: 'jwks', url: jwksUri, algorithms }
   }
-  complain(
-    `${names.jwksUri}: got ${JSON.stringify(jwksUri)}, expected an http://, https:// or file:// URL`,
-  )
+  complain(`${names.jwksUri}: got ${quoted(jwksUri)}, expected an http://, https:// or file:// URL`)
   return undefined
 }
 

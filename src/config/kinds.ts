@@ -26,9 +26,10 @@ export function integer(min: number, max: number): Kind<number> {
   }
 }
 
-/** Exactly one of the listed words, case-sensitive. */
+/** Exactly one of the listed words, case-sensitive. An empty word only names what "unset" means. */
 export function oneOf<const W extends string>(words: readonly W[]): Kind<W> {
-  return { schema: z.string().pipe(z.enum(words)), accepts: `one of ${words.join(', ')}` }
+  const named = words.filter((word) => word !== '')
+  return { schema: z.string().pipe(z.enum(words)), accepts: `one of ${named.join(', ')}` }
 }
 
 /** A comma list; entries are trimmed and empty ones ignored. */

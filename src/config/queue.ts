@@ -1,11 +1,18 @@
 import { z } from 'zod'
 import { integer, text } from './kinds.ts'
-import { type Settings, secret, variable } from './variable.ts'
+import { type Kind, type Settings, secret, variable } from './variable.ts'
 
 const HOUR_MS = 3_600_000
 const encryptionKey = {
   schema: z.string().regex(/^[0-9a-fA-F]{64}$/),
   accepts: '64 hexadecimal digits (32 bytes)',
+}
+
+/** The words of queue API 7.1. In a request any other text means `all`; here it is most likely a typo. */
+const MODE_WORDS = ['all', 'from_beginning', 'new', 'new-only', 'new_only', 'newonly'] as const
+const subscriptionMode: Kind<string> = {
+  schema: z.string().toLowerCase().pipe(z.enum(MODE_WORDS)),
+  accepts: `one of ${MODE_WORDS.join(', ')}`,
 }
 
 /** The queue broker. Names and defaults are those of the queue API page, section 4. */
@@ -24,7 +31,7 @@ export const QUEUE_VARIABLES = {
   ),
   defaultSubscriptionMode: variable(
     'DEFAULT_SUBSCRIPTION_MODE',
-    text,
+    subscriptionMode,
     '',
     'Where groups that give no mode start: empty or all for everything, new to skip history',
   ),

@@ -1,6 +1,13 @@
+import { z } from 'zod'
 import { duration, integer, oneOf, text } from './kinds.ts'
 import { type TrustProxy, trustProxy } from './trust-proxy.ts'
-import { type Settings, secret, variable } from './variable.ts'
+import { type Kind, type Settings, secret, variable } from './variable.ts'
+
+/** Data must not land in another store than the one that the operator named. */
+const noDatabase: Kind<string> = {
+  schema: z.literal(''),
+  accepts: 'nothing: this version keeps its data in DATA_DIR only',
+}
 
 /** The listener, the log and where data lives. */
 export const SERVER_VARIABLES = {
@@ -15,9 +22,9 @@ export const SERVER_VARIABLES = {
   dataDir: variable('DATA_DIR', text, './data', 'Folder of the embedded store'),
   databaseUrl: secret(
     'DATABASE_URL',
-    text,
+    noDatabase,
     '',
-    'PostgreSQL connection URL; replaces the embedded store',
+    'Reserved for a PostgreSQL store, which this version does not have',
   ),
   drainTimeoutMs: variable(
     'DRAIN_TIMEOUT',

@@ -48,9 +48,17 @@ export function secret<T>(
   return { ...variable(name, kind, fallback, about), secret: true }
 }
 
+/** What stands before the last `@`, less the scheme: in a URL, however broken, it may be a user and a password. */
+const USER_INFO = /^(https?:?\/+|file:\/+)?.*@/is
+
+/** A value as a message may repeat it: quoted, and without the user part of a URL. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.replace(USER_INFO, '$1***@'))
+}
+
 /** A value that cannot be read, in one line: the name, what it got (never a secret) and what it takes. */
 function problemOf(row: Variable<unknown>, text: string): string {
-  const got = row.secret ? `a value of ${text.length} characters` : JSON.stringify(text)
+  const got = row.secret ? `a value of ${text.length} characters` : quoted(text)
   return `${row.name}: got ${got}, expected ${row.accepts}`
 }
 

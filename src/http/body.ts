@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import express, { type Request, type Response } from 'express'
 import { HttpError, type HttpErrorCode } from './errors.ts'
 import { nestsDeeperThan } from './nesting.ts'
+import { holdsHugeNumber } from './numbers.ts'
 
 /** Deeper values overflow the stack of whoever writes them out. design.md, "Decisions the seed leaves open". */
 const MAX_JSON_LEVELS = 1000
@@ -73,16 +74,22 @@ function unpack(req: Request, res: Response, maxBytes: number): Promise<Buffer> 
   })
 }
 
-function parse(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new HttpError('not_utf8')
-  const decoded = bytes.toString('utf8')
-  const text = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded
-  if (nestsDeeperThan(text, MAX_JSON_LEVELS)) throw new HttpError('nested_too_deep')
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw Object.assign(new HttpError('malformed_json'), { cause })
   }
+}
+
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new HttpError('not_utf8')
+  const decoded = bytes.toString('utf8')
+  const text = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded
+  if (nestsDeeperThan(text, MAX_JSON_LEVELS)) throw new HttpError('nested_too_deep')
+  const value = parseText(text)
+  if (holdsHugeNumber(text)) throw new HttpError('number_out_of_range')
+  return value
 }
 
 /**

@@ -12,6 +12,10 @@ interface ErrorFace {
 const FACES = {
   malformed_json: { status: 400, text: 'The body is not valid JSON' },
   nested_too_deep: { status: 400, text: 'The body is nested deeper than 1000 levels' },
+  number_out_of_range: {
+    status: 400,
+    text: 'A number in the body is beyond the range of a double',
+  },
   not_utf8: { status: 400, text: 'The body must be JSON in UTF-8' },
   unsupported_encoding: { status: 400, text: 'The content encoding of the body cannot be read' },
   body_incomplete: { status: 400, text: 'The body ended early' },

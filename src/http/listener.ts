@@ -1,4 +1,11 @@
-import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
@@ -36,6 +43,7 @@ const FACES = new Map([
     { line: '413 Payload Too Large', text: 'The body is too large' },
   ],
 ])
+const HOST = /^host$/i
 const BAD_REQUEST = { line: '400 Bad Request', text: 'Bad Request' }
 
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -49,6 +57,23 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
       `Access-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+function refuseRequest(res: ServerResponse, status: number): void {
+  const body = JSON.stringify({ error: STATUS_CODES[status] })
+  res.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    'Access-Control-Allow-Origin': '*',
+    Connection: 'close',
+  })
+  res.end(body)
+}
+
+/** RFC 9112 section 3.2: one `Host`, which HTTP/1.0 may leave out. Two could be read in two ways. */
+function namesOneHost(req: IncomingMessage): boolean {
+  const hosts = req.rawHeaders.filter((text, at) => at % 2 === 0 && HOST.test(text)).length
+  return hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')
 }
 
 /** A certificate chain and its private key, as PEM. */
@@ -74,10 +99,17 @@ export function createListener(
     headersTimeout: limits.headTimeoutMs ?? HEAD_TIMEOUT_MS,
     requestTimeout: limits.readTimeoutMs ?? READ_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Node's own check answers without a body; namesOneHost takes its place.
+    requireHostHeader: false,
     connectionsCheckingInterval: limits.checkIntervalMs ?? CHECK_INTERVAL_MS,
   }
+  const serve: RequestListener = (req, res) =>
+    namesOneHost(req) ? app(req, res) : refuseRequest(res, 400)
   const server: Listener =
-    tls === undefined ? createServer(options, app) : createTlsServer({ ...options, ...tls }, app)
+    tls === undefined
+      ? createServer(options, serve)
+      : createTlsServer({ ...options, ...tls }, serve)
+  server.on('checkExpectation', (_req, res) => refuseRequest(res, 417))
   server.on('clientError', refuse)
   guardSlowReaders(server, limits.writeStallMs ?? WRITE_STALL_MS)
   return server

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RawOutcome } from './connection.ts'
 import { StoreClosedError, StoreFailedError } from './errors.ts'
+import { makeFolder } from './folder.ts'
 import type { CommitOutcome, ModuleSpec, SqliteHost } from './module.ts'
 import { outcomesOf, StoreThread } from './thread.ts'
 
@@ -26,7 +26,7 @@ function finished(outcome: RawOutcome): CommitOutcome {
  */
 export async function openSqliteHost(options: SqliteHostOptions): Promise<SqliteHost> {
   const { dataDir, modules: specs } = options
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   const file = join(dataDir, DATABASE_FILE)
   // The reader may open only after the writer has the lock and has brought the tables up to date.
   const writer = await StoreThread.start({ role: 'writer', dataDir, file, specs })

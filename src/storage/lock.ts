@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreLockedError } from './errors.ts'
+import { makeFolder } from './folder.ts'
 
 /** The file whose lock says who owns the folder. */
 const LOCK_FILE = 'hivegate.lock'
@@ -13,7 +13,7 @@ const LOCK_FILE = 'hivegate.lock'
  * @throws StoreLockedError when another process, or another store in this one, has it
  */
 export function lockFolder(dataDir: string): DatabaseSync {
-  mkdirSync(dataDir, { recursive: true })
+  makeFolder(dataDir)
   const lock = new DatabaseSync(join(dataDir, LOCK_FILE))
   try {
     lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')

@@ -23,6 +23,21 @@ async function echo(body: string | Uint8Array<ArrayBuffer>, headers: Record<stri
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
 describe('reading a JSON body', () => {
+  it.each(['1e999', '-1e999', '[1,2E+400]', `{"a": 1${'0'.repeat(400)}}`, '{"a":1.5e0000309}'])(
+    'refuses %s, which would be stored as null',
+    async (number) => {
+      expect(await echo(`{"n":${number}}`)).toEqual({
+        status: 400,
+        body: { error: 'A number in the body is beyond the range of a double' },
+      })
+    },
+  )
+
+  it('takes the largest doubles, the smallest, and text that looks like a number', async () => {
+    const text = `{"n":[1.7976931348623157e308,-1e308,1e-999,1e00001],"s":":1e999","d":"${'1'.repeat(400)}"}`
+    expect(await echo(text)).toEqual({ status: 200, body: { got: JSON.parse(text) } })
+  })
+
   it('gives the value, whatever media type is claimed', async () => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
       expect(await echo('{"a":[1]}', { 'content-type': type })).toEqual({

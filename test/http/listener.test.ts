@@ -20,6 +20,30 @@ async function untilClosed(socket: net.Socket): Promise<string> {
 }
 
 describe('the listener', () => {
+  it.each([
+    ['no Host', 'GET /items/a HTTP/1.1\r\n'],
+    ['two Hosts', 'GET /items/a HTTP/1.1\r\nHost: a\r\nhOST: b\r\n'],
+    ['the same Host twice', 'GET /items/a HTTP/1.1\r\nHost: a\r\nHost: a\r\n'],
+  ])('refuses a request with %s, in the form of every other refusal', async (_name, head) => {
+    app = await startFloor({})
+    const answer = await rawBytes(app.port, `${head}\r\n`)
+    expect([answer.status, answer.body]).toEqual([400, '{"error":"Bad Request"}'])
+  })
+
+  it('takes HTTP/1.0 without a Host', async () => {
+    app = await startFloor({})
+    expect((await rawBytes(app.port, 'GET /items/a HTTP/1.0\r\n\r\n')).status).not.toBe(400)
+  })
+
+  it('refuses an expectation it does not know with 417', async () => {
+    app = await startFloor({})
+    const answer = await rawBytes(
+      app.port,
+      'POST /echo HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n{}',
+    )
+    expect([answer.status, answer.body]).toEqual([417, '{"error":"Expectation Failed"}'])
+  })
+
   it('gives up a client that never finishes the head of its request', async () => {
     app = await startFloor({ limits: SHORT })
     const socket = net.connect(app.port, '127.0.0.1')

@@ -1,6 +1,12 @@
 import type { Request, RequestHandler } from 'express'
 import { describe, expectTypeOf, it } from 'vitest'
-import { type AuthConfig, brokerAuth, type ConfigError, loadAuthConfig } from '../../src/auth.ts'
+import {
+  type AuthConfig,
+  brokerAuth,
+  type ConfigError,
+  loadAuthConfig,
+  type RouteTableInput,
+} from '../../src/auth.ts'
 
 type Options = NonNullable<Parameters<typeof brokerAuth>[1]>
 
@@ -23,6 +29,19 @@ describe('the types of hivegate/auth', () => {
       basePath: string
       level: 'admin'
     }>().toExtend<Options>()
+  })
+
+  it('rules made with `as const`, or read-only in another way, compile', () => {
+    const rules = {
+      rules: [
+        { methods: ['GET'], prefix: '/reports/', level: 'read-only' },
+        { methods: '*', path: '/ping', level: 'public' },
+      ],
+      default: 'admin',
+    } as const
+    expectTypeOf(rules).toExtend<RouteTableInput>()
+    expectTypeOf<{ readonly rules: typeof rules }>().toExtend<Options>()
+    expectTypeOf<Readonly<RouteTableInput>>().toExtend<RouteTableInput>()
   })
 
   it('a level that does not exist does not compile, nor does a rule without one', () => {

@@ -16,6 +16,11 @@ function placeOf(path: readonly PropertyKey[], root: string): string {
   return `${root}${steps.join('')}`.replace(/^\./, '')
 }
 
+function boundOf(origin: string, side: 'least' | 'most'): string {
+  const counts = origin === 'array' || origin === 'string'
+  return `${counts ? 'have a length of' : 'be'} at ${side}`
+}
+
 /**
  * What is wrong with a body, in one sentence that names the place by our own member names. Values that the
  * client sent are not repeated.
@@ -25,6 +30,10 @@ function problemOf(error: z.ZodError, value: unknown, root: string): string {
   if (issue === undefined) return 'Invalid request'
   const place = placeOf(issue.path, root) || 'the body'
   if (issue.code === 'custom') return `${place} ${issue.message}`
+  if (issue.code === 'too_small')
+    return `${place} must ${boundOf(issue.origin, 'least')} ${issue.minimum}`
+  if (issue.code === 'too_big')
+    return `${place} must ${boundOf(issue.origin, 'most')} ${issue.maximum}`
   if (issue.code !== 'invalid_type') return `${place}: ${issue.message}`
   const found = issue.path.reduce<unknown>(
     (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : inner),
