@@ -17,6 +17,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'hivegate-demo-'))
 const secret = randomBytes(32).toString('hex')
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
 let wrong = 0
+/** Longer answers are cut: the transcript is to be read. */
+const MAX_SHOWN = 240
 
 /** A key server with one Ed25519 key. */
 function startKeyServer() {
@@ -99,9 +101,9 @@ async function step(base: string, { says, route, token: bearer, body, expect }: 
   const text = await answer.text()
   const good = answer.status === expect
   if (!good) wrong += 1
-  console.log(
-    `\n${says}\n  ${route}\n  ${answer.status}${good ? '' : ` (wanted ${expect})`} ${text}`,
-  )
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  console.log(`\n${says}\n  > ${route}\n  < ${answer.status} ${shown}`)
+  if (!good) console.log(`  wanted ${expect}`)
   return text === '' ? undefined : JSON.parse(text)
 }
 

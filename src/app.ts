@@ -92,6 +92,7 @@ export function createApp(parts: AppParts): BrokerApp {
       store,
       hostname,
       workerId,
+      encrypts: config.queue.encryptionKey !== '',
       authEnabled: config.auth.enabled,
       version,
       health: () => Object.fromEntries(wings.flatMap(healthOf)),

@@ -4,7 +4,7 @@ import type { HubConfig } from './hub-types.ts'
 import { HUB_VARIABLES } from './hub-variables.ts'
 import { type AuthConfig, JWT_VARIABLES, readAuth } from './jwt.ts'
 import { OPERATIONS_VARIABLES, type OperationsConfig } from './operations.ts'
-import { PUBSUB_VARIABLES, type PubsubConfig } from './pubsub.ts'
+import { PUBSUB_VARIABLES, type PubsubConfig, pubsubWarnings } from './pubsub.ts'
 import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { checkTls, SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
@@ -138,6 +138,6 @@ export function loadConfig(
   const operations = readSection(env, OPERATIONS_VARIABLES, problems)
   const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
   if (problems.length > 0) throw new ConfigError(problems)
-  const warnings = [...unknownVariables(env), ...hub.warnings]
+  const warnings = [...unknownVariables(env), ...hub.warnings, ...pubsubWarnings(pubsub)]
   return Object.freeze({ server, auth, queue, hub, operations, pubsub, warnings })
 }

@@ -67,3 +67,25 @@ export const PUBSUB_VARIABLES = {
 
 /** The settings of minting and of the hub's second dialect; frozen. */
 export type PubsubConfig = Settings<typeof PUBSUB_VARIABLES>
+
+/** RFC 7518 section 3.2: the least for HS256, and out of reach of guessing. */
+const LEAST_SECRET_BYTES = 32
+
+/** Secrets that work but are weak, or are not what their owner means. Never repeats one. */
+export function pubsubWarnings(settings: PubsubConfig): readonly string[] {
+  return (['serviceRoleKey', 'sessionSecret'] as const).flatMap((setting) => {
+    const { name } = PUBSUB_VARIABLES[setting]
+    const value = settings[setting]
+    const bytes = Buffer.byteLength(value)
+    if (bytes === 0) return []
+    const least = LEAST_SECRET_BYTES
+    return [
+      ...(bytes < least
+        ? [`${name} has ${bytes} bytes, it should have ${least} or more random ones`]
+        : []),
+      ...(value.trim() === value
+        ? []
+        : [`${name} begins or ends with white space, which is part of the key`]),
+    ]
+  })
+}

@@ -76,6 +76,14 @@ function namesOneHost(req: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')
 }
 
+/**
+ * True for a target that a router can read. From one that is no URL Express reads no path at all: it would skip
+ * every layer, the gate and the request log among them, and answer with a page of its own.
+ */
+function isReadable(target: string): boolean {
+  return target.startsWith('/') || target === '*' || URL.canParse(target)
+}
+
 /** A certificate chain and its private key, as PEM. */
 export interface TlsFiles {
   readonly cert: string
@@ -104,7 +112,7 @@ export function createListener(
     connectionsCheckingInterval: limits.checkIntervalMs ?? CHECK_INTERVAL_MS,
   }
   const serve: RequestListener = (req, res) =>
-    namesOneHost(req) ? app(req, res) : refuseRequest(res, 400)
+    namesOneHost(req) && isReadable(req.url ?? '') ? app(req, res) : refuseRequest(res, 400)
   const server: Listener =
     tls === undefined
       ? createServer(options, serve)

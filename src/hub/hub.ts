@@ -37,6 +37,8 @@ export interface HubHealth {
   readonly enabled: boolean
   readonly status: 'starting' | 'ok' | 'failed' | 'draining' | 'closed'
   readonly subscribers: number
+  /** True when the debugger page is served; the dashboard then links to it. */
+  readonly debugger: boolean
 }
 
 /** A running hub. */
@@ -113,7 +115,12 @@ export function createHub(options: HubOptions): Hub {
     router: hubRouter(context),
     ready,
     lastEventId: () => engine.lastEventId ?? EARLIEST,
-    health: () => ({ enabled: config.enabled, status, subscribers: index.all.size }),
+    health: () => ({
+      enabled: config.enabled,
+      status,
+      subscribers: index.all.size,
+      debugger: config.enabled && config.debugger,
+    }),
     endStreams(holds) {
       for (const { identity, stream } of index.all) if (holds(identity)) stream.end()
     },

@@ -45,7 +45,8 @@ export async function openSqliteHost(options: SqliteHostOptions): Promise<Sqlite
       return 'value' in reply ? reply.value : undefined
     },
     async ping() {
-      await Promise.all([writer.ask({ do: 'ping' }), reader.ask({ do: 'ping' })])
+      // A long listing may keep the reader busy; the store is up as long as it takes writes.
+      await writer.ask({ do: 'ping' })
     },
     async close() {
       await reader.close()

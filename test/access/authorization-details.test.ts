@@ -47,7 +47,7 @@ describe('authorization_details: valid and granting nothing (section 7)', () => 
   })
 })
 
-describe('authorization_details: one bad Mercure detail makes the token invalid (section 7, A06)', () => {
+describe('authorization_details: one bad Mercure detail makes the token invalid (section 7, checklist 17, checklist 18, A06)', () => {
   it.each([
     ['an object instead of an array', mercure({}), 'not_an_array'],
     ['a JSON-encoded string', JSON.stringify([mercure({})]), 'not_an_array'],

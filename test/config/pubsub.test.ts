@@ -138,4 +138,18 @@ describe('the other PUBSUB_ variables', () => {
       'PUBSUB_TOKEN_TTL_SECS is not a known variable; did you mean PUBSUB_TOKEN_TTL_SEC?',
     ])
   })
+
+  it.each(['PUBSUB_SERVICE_ROLE_KEY', 'PUBSUB_SESSION_JWT_SECRET'])(
+    'a short or padded %s is warned about, and not repeated',
+    (name) => {
+      const long = 'fixture-of-at-least-thirty-two-bytes'
+      expect(loadConfig({ [name]: long }).warnings).toEqual([])
+      expect(loadConfig({ [name]: `${long} ` }).warnings).toEqual([
+        `${name} begins or ends with white space, which is part of the key`,
+      ])
+      expect(loadConfig({ [name]: 'fixture' }).warnings).toEqual([
+        `${name} has 7 bytes, it should have 32 or more random ones`,
+      ])
+    },
+  )
 })

@@ -44,6 +44,21 @@ describe('the listener', () => {
     expect([answer.status, answer.body]).toEqual([417, '{"error":"Expectation Failed"}'])
   })
 
+  it.each(['http://[bad/items/a', 'http://x:99999/items/a', 'http://a b', 'https://[::1'])(
+    'answers 400 in JSON to a target that is no URL: %s',
+    async (target) => {
+      app = await startFloor()
+      const { status, body, header } = await rawRequest(app.port, { target })
+      expect([status, body]).toEqual([400, '{"error":"Bad Request"}'])
+      expect(header('content-type')).toBe('application/json')
+    },
+  )
+
+  it('reads the path of an absolute target', async () => {
+    app = await startFloor()
+    expect((await rawRequest(app.port, { target: 'http://y.example/items/a' })).status).toBe(200)
+  })
+
   it('gives up a client that never finishes the head of its request', async () => {
     app = await startFloor({ limits: SHORT })
     const socket = net.connect(app.port, '127.0.0.1')

@@ -170,7 +170,7 @@ describe('access tokens: every check of section 6.1 (checklist 8, H19, H22)', ()
   })
 })
 
-describe('access tokens: accepted', () => {
+describe('access tokens: accepted (checklist 9, checklist 10, checklist 11)', () => {
   it.each([
     ['a good token', {}],
     ['typ AT+JWT', { header: { typ: 'AT+JWT' } }],

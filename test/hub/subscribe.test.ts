@@ -66,7 +66,7 @@ describe('row 25: the names of matcher parameters', () => {
   })
 })
 
-describe('row 26: the limits of matchers', () => {
+describe('row 26, H8: the limits of matchers', () => {
   it('100 are taken, 101 are 400, all names together, equal ones counted', async () => {
     const hub = await anonymousHub()
     const many = (count: number) =>

@@ -83,7 +83,7 @@ const grantOn = (topic: string) => [
   },
 ]
 
-describe('body channel', () => {
+describe('body channel (hub checklist 66)', () => {
   it('answers the owner with a token for that topic, one hour, not stored', async () => {
     const answer = await get('/trips/42/mercure-token', 'ada')
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])

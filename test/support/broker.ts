@@ -46,7 +46,8 @@ export function callerOf(url: string): Caller {
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type') === 'application/json'
-    const body: unknown = isJson ? JSON.parse(text) : text === '' ? undefined : text
+    const content: unknown = isJson && text !== '' ? JSON.parse(text) : text
+    const body = content === '' ? undefined : content
     return { status: answer.status, headers: answer.headers, body }
   }
 }

@@ -22,7 +22,9 @@ function isText(body: unknown): boolean {
 }
 
 /** POST /api/v1/configure: creates a queue or changes its options. Queue API 5.1. */
-export function configureRoutes(router: Router, { engine, maxBodyBytes }: QueueRouteParts): void {
+export function configureRoutes(router: Router, parts: QueueRouteParts): void {
+  const { engine, log, maxBodyBytes } = parts
+  let warned = parts.encrypts
   router.post(configure.path, async (req, res) => {
     const raw = await readJson(req, res, maxBodyBytes)
     if (!isText(raw)) throw new HttpError('invalid_request', 'queue is required')
@@ -34,6 +36,10 @@ export function configureRoutes(router: Router, { engine, maxBodyBytes }: QueueR
       mode: body.mode ?? 'merge',
       options: givenOptions(body, body.options ?? {}),
     })
+    if (options.encryptionEnabled && !warned) {
+      warned = true
+      log.warn('QUEEN_ENCRYPTION_KEY is not set: queues with encryptionEnabled are stored in clear')
+    }
     answerJson(res, 200, {
       configured: true,
       queueId,

@@ -4,7 +4,7 @@ import { health, status } from '../shapes/health.ts'
 import type { QueueRouteParts } from './parts.ts'
 
 /** A probe must not wait on slow work: a store that takes longer counts as down. */
-const PING_LIMIT_MS = 1500
+const PING_LIMIT_MS = 4000
 
 function within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {

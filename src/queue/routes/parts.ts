@@ -14,6 +14,8 @@ export interface QueueRouteParts {
   readonly defaultBatchSize: number
   /** Wait in ms of a pop that names no timeout. */
   readonly defaultTimeoutMs: number
+  /** Whether a key for encryption at rest is set. */
+  readonly encrypts: boolean
   /** Whether tokens are checked: the identity routes answer differently. */
   readonly authEnabled: boolean
   /** Version of the package. */

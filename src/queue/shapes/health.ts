@@ -8,7 +8,12 @@ const head = {
   engine: z.string(),
   /** The event hub; present when the broker serves one. */
   hub: z
-    .strictObject({ enabled: z.boolean(), status: z.string(), subscribers: z.number().int() })
+    .strictObject({
+      enabled: z.boolean(),
+      status: z.string(),
+      subscribers: z.number().int(),
+      debugger: z.boolean(),
+    })
     .optional(),
 }
 

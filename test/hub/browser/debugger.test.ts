@@ -46,6 +46,16 @@ describe('the debugger page in development mode', () => {
     await page.close()
   })
 
+  it('is linked from the dashboard, which stays at /', async () => {
+    const page = await browser.newPage({ viewport: { width: 400, height: 900 } })
+    const faults = faultsOf(page)
+    await page.goto(`${broker.url}/`)
+    await page.click('text=Hub debugger')
+    await page.waitForURL(`${broker.url}/.well-known/mercure/debug/`)
+    expect(faults).toEqual([])
+    await page.close()
+  })
+
   it('says in words when the hub refuses', async () => {
     const page = await browser.newPage()
     await page.goto(`${broker.url}/.well-known/mercure/debug/`)

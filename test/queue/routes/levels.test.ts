@@ -59,6 +59,20 @@ describe('every route of the table over HTTP', () => {
     },
   )
 
+  it.each(routes.filter(({ method }) => method === 'GET'))(
+    'HEAD $path needs what GET needs and answers the same without a body',
+    async (row) => {
+      const isPop = row.path.startsWith('/api/v1/pop')
+      for (const who of WHO) {
+        const got = await statusFor(row, who)
+        const headed = await statusFor({ ...row, method: 'HEAD' }, who)
+        // HEAD must not take a lease.
+        const passed = got !== 401 && got !== 403
+        expect([who, headed]).toEqual([who, isPop && passed ? 405 : got])
+      }
+    },
+  )
+
   it.each(['/nowhere', '/api/v1/pushx', '/api/v1/status/', '/API/v1/status'])(
     'needs read-write for %s, and is 404 then',
     async (path) => {

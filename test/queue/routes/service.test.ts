@@ -31,7 +31,7 @@ describe('health', () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       worker_id: 'worker-1',
       engine: 'sqlite',
-      hub: { enabled: false, status: 'ok', subscribers: 0 },
+      hub: { enabled: false, status: 'ok', subscribers: 0, debugger: false },
     })
     expect(described(status, 200, await open.call('GET /status'))).toEqual({
       status: 'ok',

@@ -79,7 +79,8 @@ async function show() {
 
 async function watchHealth() {
   const pill = document.getElementById('health')
-  const { status } = await api.health().catch(() => ({ status: 'unreachable' }))
+  const { status, hub } = await api.health().catch(() => ({ status: 'unreachable' }))
+  document.getElementById('debugger').hidden = hub?.debugger !== true
   pill.textContent = status
   pill.className = `pill ${status === 'healthy' ? 'good' : 'bad'}`
   setTimeout(() => void watchHealth(), HEALTH_MS)
