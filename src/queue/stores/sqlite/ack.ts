@@ -84,7 +84,9 @@ export class Acker {
   #step(group: string, step: AckStep, nowUs: number): readonly AckResult[] {
     const partition = this.#context.partitions.byUuid(step.partitionId)
     if (partition === undefined) return step.items.map(() => refusal(NOT_FOUND, null))
-    if (step.leaseId !== null && this.#leased(group, step.leaseId, partition, nowUs) === null) {
+    const leased =
+      step.leaseId === null ? null : this.#leased(group, step.leaseId, partition, nowUs)
+    if (step.leaseId !== null && leased === null) {
       return step.items.map(() => refusal(BAD_LEASE, partition))
     }
     const signals = step.items.map((item) => ({
@@ -94,8 +96,7 @@ export class Acker {
     if (signals.every(({ positions }) => positions.length === 0)) {
       return step.items.map(() => refusal(NOT_FOUND, partition))
     }
-    const subscription = this.#subscriptions.ensure(partition.queue, group)
-    const row = this.#subscriptions.cursor(subscription, partition, nowUs)
+    const row = leased ?? this.#cursor(group, partition, nowUs)
     const { options } = partition.queue
     const policy = {
       retryLimit: options.retryLimit,
@@ -117,6 +118,12 @@ export class Acker {
       queueName: partition.queue.name,
       partitionName: partition.name,
     }))
+  }
+
+  /** The group's cursor, made if it has none: without a lease id an ack counts all the same. */
+  #cursor(group: string, partition: PartitionState, nowUs: number): CursorRow {
+    const subscription = this.#subscriptions.ensure(partition.queue, group)
+    return this.#subscriptions.cursor(subscription, partition, nowUs)
   }
 
   /** The group's cursor when its live lease is this one. */
@@ -170,13 +177,9 @@ export class Acker {
     row.lease_left = Math.max(0, row.lease_left - passed)
     if (decision.leaseEnds) endLease(row)
     if (row.lease_id === null) this.#context.rest(row, partition, nowUs)
-    cursors.save(row)
     const failed = decision.failed ? 1 : 0
-    cursors.gain(
-      row,
-      { consumed, batches: decision.batchDone ? 1 : 0, failed },
-      consumed > 0 ? nowUs : null,
-    )
+    const gain = { consumed, batches: decision.batchDone ? 1 : 0, failed }
+    cursors.settle(row, gain, consumed > 0 ? nowUs : null)
     tally.subscription(row.subscription_id, 'passed', passed)
     tally.subscription(row.subscription_id, 'consumed', consumed)
     if (failed > 0) tally.subscription(row.subscription_id, 'failed', 1)

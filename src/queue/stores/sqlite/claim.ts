@@ -111,8 +111,7 @@ function consume(context: Context, row: CursorRow, partition: PartitionState, ta
   row.retry_count = 0
   endLease(row)
   context.rest(row, partition, wish.nowUs)
-  context.cursors.save(row)
-  context.cursors.gain(row, { consumed: rows.length, batches: 1, failed: 0 }, wish.nowUs)
+  context.cursors.settle(row, { consumed: rows.length, batches: 1, failed: 0 }, wish.nowUs)
   context.tally.subscription(row.subscription_id, 'passed', rows.length)
   context.tally.subscription(row.subscription_id, 'consumed', rows.length)
 }

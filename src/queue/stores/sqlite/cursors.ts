@@ -13,6 +13,20 @@ export interface CursorGain {
   readonly failed: number
 }
 
+/** The columns that a write may change, in the order of the statements. */
+function stateOf(row: CursorRow) {
+  return [
+    row.position,
+    row.started,
+    row.lease_id,
+    row.lease_until,
+    row.lease_end,
+    row.lease_left,
+    row.retry_count,
+    row.ready_at,
+  ] as const
+}
+
 /** Statements on `cursor` and its ready-list. */
 export function cursorTable(db: DatabaseSync) {
   const save = change(
@@ -21,10 +35,12 @@ export function cursorTable(db: DatabaseSync) {
        lease_left = ?, retry_count = ?, ready_at = ?
      WHERE partition_id = ? AND subscription_id = ?`,
   )
-  const gain = change(
+  const settle = change(
     db,
-    `UPDATE cursor SET consumed = consumed + ?, batches = batches + ?, failed = failed + ?,
-       consumed_at = coalesce(?, consumed_at) WHERE partition_id = ? AND subscription_id = ?`,
+    `UPDATE cursor SET position = ?, started = ?, lease_id = ?, lease_until = ?, lease_end = ?,
+       lease_left = ?, retry_count = ?, ready_at = ?, consumed = consumed + ?, batches = batches + ?,
+       failed = failed + ?, consumed_at = coalesce(?, consumed_at)
+     WHERE partition_id = ? AND subscription_id = ?`,
   )
   const get = query<CursorRow>(
     db,
@@ -59,25 +75,19 @@ export function cursorTable(db: DatabaseSync) {
     remove: change(db, 'DELETE FROM cursor WHERE partition_id = ? AND subscription_id = ?'),
 
     /** Writes everything but the totals. */
-    save(row: CursorRow): void {
-      save(
-        row.position,
-        row.started,
-        row.lease_id,
-        row.lease_until,
-        row.lease_end,
-        row.lease_left,
-        row.retry_count,
-        row.ready_at,
+    save: (row: CursorRow) => save(...stateOf(row), row.partition_id, row.subscription_id),
+
+    /** The same, and adds to the totals; `atUs` is set when something was consumed. */
+    settle: (row: CursorRow, by: CursorGain, atUs: number | null) =>
+      settle(
+        ...stateOf(row),
+        by.consumed,
+        by.batches,
+        by.failed,
+        atUs,
         row.partition_id,
         row.subscription_id,
-      )
-    },
-
-    /** Adds to the totals; `atUs` is set when something was consumed. */
-    gain(row: CursorRow, by: CursorGain, atUs: number | null): void {
-      gain(by.consumed, by.batches, by.failed, atUs, row.partition_id, row.subscription_id)
-    },
+      ),
 
     /** The first entry of a ready-list, due or not. */
     first: (subscriptionId: number) => first.one(subscriptionId),

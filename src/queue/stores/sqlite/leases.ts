@@ -1,12 +1,14 @@
 import type { Writes } from '../../store.ts'
 import type { Context } from './context.ts'
-import { endLease, leaseLives } from './cursors.ts'
+import { type CursorGain, endLease, leaseLives } from './cursors.ts'
 import { query } from './rows.ts'
 import type { CursorRow, PartitionState } from './state.ts'
 import { SECOND_US } from './state.ts'
 
 type Result<K extends keyof Writes> = Writes[K]['result']
 type Args<K extends keyof Writes> = Writes[K]['args']
+
+const NO_GAIN: CursorGain = { consumed: 0, batches: 0, failed: 0 }
 
 interface Held {
   readonly row: CursorRow
@@ -59,26 +61,29 @@ export class LeaseDesk {
       if (partition === undefined || subscription === undefined) continue
       const row = this.#context.cursors.get(partition.id, subscription.id)
       if (row === undefined) continue
-      const undone = leaseId === '' ? this.#stepBack(row, partition, after, upTo) : row.lease_id
-      if (leaseId !== '' && undone !== leaseId) continue
-      if (leaseId === '' && undone === null) continue
+      const gain = leaseId === '' ? this.#stepBack(row, partition, after, upTo) : NO_GAIN
+      if (gain === null || (leaseId !== '' && row.lease_id !== leaseId)) continue
       endLease(row)
       this.#context.rest(row, partition, nowUs)
-      this.#context.cursors.save(row)
+      this.#context.cursors.settle(row, gain, null)
       released += 1
     }
     return { released }
   }
 
   /** An autoAck pop has moved the cursor; it goes back if it still stands there, free. */
-  #stepBack(row: CursorRow, partition: PartitionState, after: number, upTo: number): string | null {
+  #stepBack(
+    row: CursorRow,
+    partition: PartitionState,
+    after: number,
+    upTo: number,
+  ): CursorGain | null {
     if (row.position !== upTo || row.lease_id !== null) return null
-    const { cursors, messages, tally } = this.#context
+    const { messages, tally } = this.#context
     const count = messages.count(partition, after, upTo)
     row.position = after
-    cursors.gain(row, { consumed: -count, batches: -1, failed: 0 }, null)
     tally.subscription(row.subscription_id, 'passed', -count)
     tally.subscription(row.subscription_id, 'consumed', -count)
-    return ''
+    return { consumed: -count, batches: -1, failed: 0 }
   }
 }
