@@ -16,7 +16,7 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }))
 async function parked(broker: ChildBroker, count: number): Promise<void> {
   for (;;) {
     const { body } = await broker.call('GET /metrics/prometheus')
-    if (body.includes(`\nqueen_parked_pops ${count}\n`)) return
+    if (body.includes(`\nhivegate_parked_pops ${count}\n`)) return
   }
 }
 
