@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { segmentsOf } from '../access/index.ts'
 import {
   durationMs,
   loadPubsubConfig,
@@ -23,7 +24,13 @@ function parseTtlS(text: string): number {
   throw new InvalidArgumentError(`From ${min}s to ${max}s, such as 90s, 15m or 1h30m.`)
 }
 
-const collect = (prefix: string, before: readonly string[]) => [...before, prefix]
+/** A prefix that no path can lie under would make a token that looks like a grant and opens nothing. */
+function parsePrefix(text: string): string {
+  if (segmentsOf(text) !== undefined) return text
+  throw new InvalidArgumentError('It holds . or .., NUL, a backslash, %2F or a broken escape.')
+}
+
+const collect = (prefix: string, before: readonly string[]) => [...before, parsePrefix(prefix)]
 
 async function mint({ root, put, get, ttl, key: given }: PubsubTokenOptions): Promise<string> {
   if (put.length + get.length === 0) throw new Error('give at least one --put or --get')
@@ -45,7 +52,7 @@ export function pubsubTokenCommand(): Command {
     .description('Mint a path-prefix token offline, with PUBSUB_JWT_PRIVATE_JWK')
     .option('--put <prefix>', 'prefix to publish under, repeatable; "" is all', collect, [])
     .option('--get <prefix>', 'prefix to subscribe under, repeatable; "" is all', collect, [])
-    .option('--root <path>', 'base of the prefixes', '')
+    .option('--root <path>', 'base of the prefixes', parsePrefix, '')
     .option('--ttl <duration>', 'lifetime; default: PUBSUB_TOKEN_TTL_SEC', parseTtlS)
     .option('--key <jwk>', 'private JWK, @file or @-; default: PUBSUB_JWT_PRIVATE_JWK')
     .action(async (options: PubsubTokenOptions) => {

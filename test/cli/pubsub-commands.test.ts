@@ -106,6 +106,10 @@ describe('pubsub-token', () => {
   it.each<[string, string[], Record<string, string>]>([
     ['no grant', [], env],
     ['no key', ['--put', 'a'], {}],
+    ['a prefix with ..', ['--put', '../a'], env],
+    ['a prefix with an encoded slash', ['--get', 'a%2Fb'], env],
+    ['a prefix with a broken escape', ['--get', 'a%'], env],
+    ['a root with .', ['--put', 'a', '--root', './a'], env],
     [
       'a public key',
       ['--put', 'a', '--key', JSON.stringify(ecKey('cli').jwk({ alg: 'ES256' }))],
