@@ -38,8 +38,8 @@ export interface ModelPartition {
   id: string
   readonly born: number
   messages: ModelMessage[]
-  /** Removed by retention; their ids still count as used inside the duplicate window. */
-  ghosts: ModelMessage[]
+  /** Removed by retention; their ids still count as used for the rest of the window they had then. */
+  ghosts: (ModelMessage & { readonly untilUs: number })[]
   next: number
   readonly cursors: Map<string, ModelCursor>
 }
@@ -160,7 +160,8 @@ export class Model {
     const sinceUs = this.nowUs - queue.options.dedupWindowSeconds * SECOND
     if (queue.options.dedupWindowSeconds === 0) return undefined
     const counts = (message: ModelMessage) => message.tx === tx && message.atUs > sinceUs
-    return partition.messages.findLast(counts) ?? partition.ghosts.findLast(counts)
+    const remembered = partition.ghosts.filter(({ untilUs }) => untilUs > this.nowUs)
+    return partition.messages.findLast(counts) ?? remembered.findLast(counts)
   }
 
   push(queueName: string, partitionName: string, tx: string | null, payload: string) {
@@ -306,6 +307,7 @@ export class Model {
   expire(job: 'retention' | 'completedRetention' | 'eviction'): number {
     let gone = 0
     for (const { options, partitions } of this.queues.values()) {
+      const windowUs = options.dedupWindowSeconds * SECOND
       const seconds = {
         retention: options.retentionEnabled ? options.retentionSeconds : 0,
         completedRetention: options.retentionEnabled ? options.completedRetentionSeconds : 0,
@@ -314,13 +316,16 @@ export class Model {
       if (seconds <= 0) continue
       const beforeUs = this.nowUs - seconds * SECOND
       for (const partition of partitions.values()) {
-        gone += this.#expireIn(partition, beforeUs, job)
+        gone += this.#expireIn(partition, { beforeUs, windowUs, job })
       }
     }
     return gone
   }
 
-  #expireIn(partition: ModelPartition, beforeUs: number, job: string): number {
+  #expireIn(
+    partition: ModelPartition,
+    { beforeUs, windowUs, job }: { beforeUs: number; windowUs: number; job: string },
+  ): number {
     const cursors = [...partition.cursors.values()]
     const lowest = Math.min(...cursors.filter(({ started }) => started).map((c) => c.position))
     const worked = cursors.filter((c) => this.live(c)).map(({ lease }) => lease?.end ?? 0)
@@ -331,7 +336,11 @@ export class Model {
       return job === 'retention' || position > waitsFrom
     }
     const gone = partition.messages.filter(goes)
-    partition.ghosts.push(...gone)
+    const ghosts = gone.map((one) => ({ ...one, untilUs: one.atUs + windowUs }))
+    const kept = ghosts.filter(({ untilUs }) => untilUs > this.nowUs)
+    // The later of two with one transaction id takes the place of the earlier one.
+    const replaced = new Set(kept.map(({ tx }) => tx))
+    partition.ghosts = [...partition.ghosts.filter(({ tx }) => !replaced.has(tx)), ...kept]
     partition.messages = partition.messages.filter((message) => !goes(message))
     if (gone.length === 0) return 0
     for (const cursor of cursors) {

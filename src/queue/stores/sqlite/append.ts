@@ -60,7 +60,8 @@ export class Appender {
     )
     this.#ghost = query<First>(
       context.db,
-      `SELECT message_id AS id, created_at FROM ghost WHERE partition_id = ? AND transaction_id = ?`,
+      `SELECT message_id AS id, created_at FROM ghost
+       WHERE partition_id = ? AND transaction_id = ? AND expires_at > ?`,
     )
   }
 
@@ -145,7 +146,7 @@ export class Appender {
     const ghostly = queue.ghostsUntilUs > nowUs
     const first =
       this.#stored.one(partition.id, transactionId, partition.head) ??
-      (ghostly ? this.#ghost.one(partition.id, transactionId) : undefined)
+      (ghostly ? this.#ghost.one(partition.id, transactionId, nowUs) : undefined)
     return first !== undefined && first.created_at > nowUs - windowUs ? first : undefined
   }
 
