@@ -36,14 +36,15 @@ export interface Jobs {
 /**
  * Runs the background jobs of queue API 16 by the clock of the process. A round waits for the one before it, so
  * that a slow store is never asked for the same work twice; a failure is logged and the next round tries again.
+ * Every process on a store does this; the store lets one of them have each round.
  */
 export function startJobs(engine: QueueEngine, config: QueueConfig, log: Logger): Jobs {
   let open = true
   let running = Promise.resolve()
-  const run = async (job: JobName) => {
+  const run = async (job: JobName, everyMs: number) => {
     if (!open) return
     try {
-      const deleted = await engine.runJob(job)
+      const deleted = await engine.runJob(job, everyMs)
       if (deleted > 0) log.debug({ job, deleted }, 'background job')
     } catch (error) {
       if (open) log.warn({ err: error, job }, 'background job failed')
@@ -52,7 +53,7 @@ export function startJobs(engine: QueueEngine, config: QueueConfig, log: Logger)
   const timers = roundsOf(config).map(({ jobs, everyMs }) => {
     let busy = false
     const round = async () => {
-      for (const job of jobs) await run(job)
+      for (const job of jobs) await run(job, everyMs)
       busy = false
     }
     return setInterval(() => {

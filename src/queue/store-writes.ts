@@ -167,7 +167,16 @@ export interface CoreWrites {
   }
   /** One small step of a background job. `idleUs`: age at which empty partitions go (clean-up only). */
   jobStep: {
-    args: Step & { readonly job: JobName; readonly idleUs: number; readonly nowUs: number }
+    args: Step & {
+      readonly job: JobName
+      readonly idleUs: number
+      /**
+       * Time from the start of a round to the next one, over all processes on the store: a first step that
+       * comes too early does nothing. null or absent = do it anyway.
+       */
+      readonly everyUs?: number | null
+      readonly nowUs: number
+    }
     result: { readonly deleted: number; readonly next: number | null }
   }
 }

@@ -153,8 +153,11 @@ export interface QueueEngine {
   parked(): ReadonlyMap<string, number>
   /** Lets the waiting pops of a queue look again. Queue API 13.3. */
   wake(queue: string): void
-  /** Runs one background job to its end, in small steps; returns the rows it deleted. */
-  runJob(job: JobName): Promise<number>
+  /**
+   * Runs one background job to its end, in small steps; returns the rows it deleted. With an interval, only
+   * if no process on the same store has begun a round of it within that time.
+   */
+  runJob(job: JobName, everyMs?: number): Promise<number>
   counters(): EngineCounters
   rates(): Rates
   /** Resolves when the store answers. */

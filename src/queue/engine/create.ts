@@ -7,7 +7,6 @@ import { Counts } from './counts.ts'
 import { BufferDrainer } from './drainer.ts'
 import { type EngineObserver, NO_OBSERVER } from './observer.ts'
 import { Polls } from './polls.ts'
-import { roundsOf, Schedule } from './schedule.ts'
 import { Stepper } from './steps.ts'
 import { Writer } from './writer.ts'
 
@@ -21,16 +20,12 @@ export interface QueueEngineOptions {
     QueueConfig,
     'defaultSubscriptionMode' | 'retentionBatchSize' | 'partitionCleanupDays'
   > &
-    /** Without intervals no job runs on its own. */
-    Partial<Pick<QueueConfig, 'retentionIntervalMs' | 'evictionIntervalMs'>> &
     Partial<Pick<OperationsConfig, 'maxWaitingWrites' | 'maxWaitingBytes' | 'maxParkedPops'>>
   /** Current time in ms since 1970. */
   readonly clock?: { now(): number }
   readonly observer?: EngineObserver
   /** Told of every commit; for metrics. */
   readonly onBatch?: (report: BatchReport) => void
-  /** Told when a background job failed; it is tried again at its next turn. */
-  readonly onJobError?: (job: JobName, error: unknown) => void
   /** Told when a buffered push could not be replayed. */
   readonly onDrainError?: (error: unknown) => void
 }
@@ -145,21 +140,16 @@ function operation({ options, writer, polls, steps, counts, drainer, nowUs }: Pa
     const timed = args === null ? args : { ...args, nowUs: nowUs() }
     return store.read(kind, timed as Reads[K]['args'])
   }
-  const runJob = (job: JobName): Promise<number> =>
+  const runJob = (job: JobName, everyMs?: number): Promise<number> =>
     steps.job(job, {
       limit: config.retentionBatchSize,
       idleUs: config.partitionCleanupDays * DAY_US,
+      everyUs: everyMs === undefined ? null : everyMs * 1000,
       goOn: () => open,
     })
-  const schedule = new Schedule(runJob, options.onJobError ?? (() => {}))
-  const { retentionIntervalMs, evictionIntervalMs = 0 } = config
-  if (retentionIntervalMs !== undefined) {
-    schedule.start(roundsOf({ retentionIntervalMs, evictionIntervalMs }))
-  }
   const drain = async (): Promise<void> => {
     open = false
     polls.drain()
-    await schedule.stop()
     await drainer.stop()
     await writer.drain()
   }

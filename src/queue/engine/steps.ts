@@ -60,7 +60,12 @@ export class Stepper {
   /** Runs a job to its end; `goOn` is asked between steps. Answers the rows it deleted. */
   async job(
     job: JobName,
-    settings: { readonly limit: number; readonly idleUs: number; readonly goOn: () => boolean },
+    settings: {
+      readonly limit: number
+      readonly idleUs: number
+      readonly everyUs: number | null
+      readonly goOn: () => boolean
+    },
   ): Promise<number> {
     let after: number | null = null
     let deleted = 0
@@ -70,6 +75,7 @@ export class Stepper {
         after,
         limit: settings.limit,
         idleUs: settings.idleUs,
+        everyUs: settings.everyUs,
         nowUs: this.#nowUs(),
       })
       deleted += step.deleted

@@ -36,7 +36,7 @@ function sqlOf(context: Context) {
     queue: change(db, 'DELETE FROM queue WHERE id = ?'),
     cleared: query<{ id: number; head: number }>(
       db,
-      `SELECT c.partition_id AS id, coalesce(p.head, 0) AS head
+      `SELECT c.partition_id AS id, coalesce(p.head, 9007199254740991) AS head
        FROM cleared_partition c LEFT JOIN partition p ON p.id = c.partition_id LIMIT 1`,
     ),
     settle: change(db, 'DELETE FROM cleared_partition WHERE partition_id = ?'),
