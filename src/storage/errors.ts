@@ -19,6 +19,7 @@ export type StoreErrorCode =
   | 'store_schema'
   | 'store_busy'
   | 'store_closed'
+  | 'store_unavailable'
   | 'store_failed'
 
 const STATUS: Readonly<Record<StoreErrorCode, number>> = {
@@ -26,6 +27,7 @@ const STATUS: Readonly<Record<StoreErrorCode, number>> = {
   store_schema: 500,
   store_busy: 503,
   store_closed: 503,
+  store_unavailable: 503,
   store_failed: 500,
 }
 
@@ -45,8 +47,8 @@ export class StoreSchemaError extends StoreError {
 
 /** The bounded queue of waiting writes is full; nothing was stored. */
 export class StoreBusyError extends StoreError {
-  constructor() {
-    super('store_busy', 'The store is busy, try again')
+  constructor(options?: ErrorOptions) {
+    super('store_busy', 'The store is busy, try again', options)
   }
 }
 
@@ -59,7 +61,18 @@ export class StoreClosedError extends StoreError {
 
 /** One operation failed inside the store and was rolled back. */
 export class StoreFailedError extends StoreError {
-  constructor(reason: string) {
-    super('store_failed', `The store could not do this: ${reason}`)
+  constructor(reason: string, options?: ErrorOptions) {
+    super('store_failed', `The store could not do this: ${reason}`, options)
+  }
+}
+
+/**
+ * The database cannot be reached, is restarting, or took too long; `cause` says which. What was asked for was
+ * not done, unless the connection broke during COMMIT: then nobody can tell, and a transaction id makes the
+ * second try safe.
+ */
+export class StoreUnavailableError extends StoreError {
+  constructor(options?: ErrorOptions) {
+    super('store_unavailable', 'The database is not available, try again', options)
   }
 }

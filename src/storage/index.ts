@@ -6,6 +6,7 @@ export {
   StoreFailedError,
   StoreLockedError,
   StoreSchemaError,
+  StoreUnavailableError,
 } from './errors.ts'
 export { type BatchReport, GroupCommit, type GroupCommitOptions } from './group-commit.ts'
 export { openInlineHost, openSqliteHost, type SqliteHostOptions } from './host.ts'
@@ -18,4 +19,15 @@ export type {
   StoreModule,
   StoreSession,
 } from './module.ts'
+export {
+  type ChannelListener,
+  openPostgresHost,
+  type PgHost,
+  type PgHostOptions,
+  type PgModule,
+  type PgTarget,
+  type Statements,
+  sqlState,
+  type Tx,
+} from './postgres/index.ts'
 export { siblingUrl } from './sibling.ts'

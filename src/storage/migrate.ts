@@ -13,7 +13,8 @@ export function readMigrations(folder: URL): readonly Migration[] {
     .map((name) => ({ name, sql: readFileSync(new URL(name, folder), 'utf8') }))
 }
 
-function numberOf(migration: Migration): number {
+/** The number that orders a migration. @throws StoreSchemaError for a name of another form */
+export function numberOf(migration: Migration): number {
   const match = FILE_NAME.exec(migration.name)
   if (match?.[1] === undefined) {
     throw new StoreSchemaError(`migration name "${migration.name}" is not NNN-words.sql`)
@@ -38,6 +39,18 @@ function applyOne(db: DatabaseSync, module: StoreModule, migration: Migration): 
 }
 
 /**
+ * Checks that a database holds no newer tables of a module than this program knows.
+ * @throws StoreSchemaError
+ */
+export function refuseNewer(name: string, migrations: readonly Migration[], newest: number): void {
+  if (newest <= Math.max(0, ...migrations.map(numberOf))) return
+  throw new StoreSchemaError(
+    `the database has schema ${newest} of "${name}", newer than this version knows; ` +
+      'start the version that wrote it, or a newer one',
+  )
+}
+
+/**
  * Brings one module's tables to the version of this program; the caller holds the boot lock.
  * @throws StoreSchemaError when the file was written by a newer version, or a step fails
  */
@@ -51,13 +64,7 @@ export function migrate(db: DatabaseSync, module: StoreModule): void {
     .prepare('SELECT max(number) AS newest FROM schema_migration WHERE module = ?')
     .get(module.name)
   const newest = Number(row?.['newest'] ?? 0)
-  const known = module.migrations.map(numberOf)
-  if (newest > Math.max(0, ...known)) {
-    throw new StoreSchemaError(
-      `the database has schema ${newest} of "${module.name}", newer than this version knows; ` +
-        'start the version that wrote it, or a newer one',
-    )
-  }
+  refuseNewer(module.name, module.migrations, newest)
   for (const migration of module.migrations) {
     if (numberOf(migration) > newest) applyOne(db, module, migration)
   }
