@@ -1,15 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ConsumerView, PartitionView } from '../../../message-status.ts'
-import { QUEUE_MODE } from '../../../model.ts'
+import type { Consumer } from '../../message-views.ts'
 import { query } from '../rows.ts'
 import { firstMadeFrom, type PartitionHead } from './partition-heads.ts'
-
-/** How far one group is on one partition, with the end of its live lease. */
-export interface Consumer extends ConsumerView {
-  readonly group: string
-  readonly leaseUntilUs: number | null
-  readonly retryCount: number
-}
 
 interface ConsumerColumns {
   group_name: string
@@ -20,14 +12,6 @@ interface ConsumerColumns {
   lease_until: number | null
   lease_end: number | null
   retry_count: number | null
-}
-
-/** Splits the consumers the way the status rules want them. */
-export function viewOf(consumers: readonly Consumer[]): PartitionView {
-  return {
-    queueMode: consumers.find(({ group }) => group === QUEUE_MODE) ?? null,
-    groups: consumers.filter(({ group }) => group !== QUEUE_MODE),
-  }
 }
 
 /** Reads who consumes a partition. A group registered on the queue counts before its first delivery too. */

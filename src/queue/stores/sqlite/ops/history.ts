@@ -1,41 +1,31 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
-  GAUGES,
-  type Gauge,
   QUEUE_COLUMN_NAMES,
   QUEUE_COLUMNS,
   type QueueColumn,
   type QueueFigures,
   type SampledMinute,
-  type Spread,
 } from '../../../metrics/columns.ts'
 import { joinMinutes } from '../../../metrics/gauges.ts'
-import type { ProcessIdentity } from '../../../metrics/recorder.ts'
-import { noFigures } from '../../../metrics/tally.ts'
-import type { OpsReads, OpsWrites, ProcessPoint, QueuePoint } from '../../../store-ops.ts'
+import type { OpsReads, OpsWrites, QueuePoint } from '../../../store-ops.ts'
+import {
+  columnOf,
+  figuresOf,
+  processPoints,
+  type SampleColumns,
+  SUMMED_COLUMNS,
+  sampledOf,
+  totalsOf,
+} from '../../metric-rows.ts'
 import { change, query } from '../rows.ts'
 
-/** `pushRequests` as the tables spell it: `push_requests`. */
-function columnOf(name: QueueColumn): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
 const NAMES = QUEUE_COLUMN_NAMES.map(columnOf)
-const SUMMED = QUEUE_COLUMN_NAMES.filter((name) => QUEUE_COLUMNS[name] === 'sum')
-
 /** `column = column + excluded.column`, or the higher of both. */
 function folded(name: QueueColumn): string {
   const column = columnOf(name)
   return QUEUE_COLUMNS[name] === 'sum'
     ? `${column} = ${column} + excluded.${column}`
     : `${column} = max(${column}, excluded.${column})`
-}
-
-/** A row of figures under the names of the columns. */
-function figuresOf(row: Readonly<Record<string, unknown>>): QueueFigures {
-  const figures = noFigures()
-  for (const name of QUEUE_COLUMN_NAMES) figures[name] = Number(row[columnOf(name)] ?? 0)
-  return figures
 }
 
 /** Writes of the history of metrics. */
@@ -75,11 +65,7 @@ export function historyWriter(db: DatabaseSync) {
 
   function addSample(atMs: number, processId: number, more: SampledMinute): void {
     const known = sample.one(atMs, processId)
-    const before: SampledMinute | undefined = known && {
-      samples: known.samples,
-      gauges: JSON.parse(known.gauges),
-    }
-    const { samples, gauges } = before === undefined ? more : joinMinutes(before, more)
+    const { samples, gauges } = known === undefined ? more : joinMinutes(sampledOf(known), more)
     putSample(atMs, processId, samples, JSON.stringify(gauges))
   }
 
@@ -90,7 +76,7 @@ export function historyWriter(db: DatabaseSync) {
       for (const [queue, figures] of args.queues) {
         const values = QUEUE_COLUMN_NAMES.map((name) => figures[name])
         addQueue(args.atMs, processId, queue, ...values)
-        for (const name of SUMMED) if (figures[name] !== 0) addTotal(name, figures[name])
+        for (const name of SUMMED_COLUMNS) if (figures[name] !== 0) addTotal(name, figures[name])
       }
       if (args.sampled !== null) addSample(args.atMs, processId, args.sampled)
       return { rows: args.queues.length }
@@ -100,24 +86,6 @@ export function historyWriter(db: DatabaseSync) {
     prune: (beforeMs: number, limit: number): number =>
       pruneQueues(beforeMs, limit) + pruneSamples(beforeMs, limit),
   }
-}
-
-interface SampleColumns {
-  bucket: number
-  hostname: string
-  worker_id: string
-  port: number
-  samples: number
-  gauges: string
-}
-
-const NO_SPREAD: Spread = { sum: 0, min: 0, max: 0, last: 0 }
-
-/** A stored run of samples; a gauge that was added later is zero in older rows. */
-function sampledOf(row: SampleColumns): SampledMinute {
-  const stored: Partial<Record<Gauge, Spread>> = JSON.parse(row.gauges)
-  const entries = GAUGES.map((gauge) => [gauge, stored[gauge] ?? NO_SPREAD] as const)
-  return { samples: row.samples, gauges: Object.fromEntries(entries) as Record<Gauge, Spread> }
 }
 
 /** Numbers are bound as floats; the division has to be one of integers. */
@@ -164,27 +132,11 @@ export function historyReader(db: DatabaseSync) {
     },
 
     processSeries({ bucketMs, fromMs, toMs }: OpsReads['processSeries']['args']) {
-      const points = new Map<string, ProcessPoint>()
-      for (const row of samples.all(bucketMs, fromMs, toMs)) {
-        const process: ProcessIdentity = {
-          hostname: row.hostname,
-          workerId: row.worker_id,
-          port: row.port,
-        }
-        const key = JSON.stringify([row.bucket, row.hostname, row.worker_id, row.port])
-        const known = points.get(key)
-        const more = sampledOf(row)
-        const joined = known === undefined ? more : joinMinutes(known, more)
-        points.set(key, { bucketMs: row.bucket, process, ...joined })
-      }
-      return [...points.values()]
+      return processPoints(samples.all(bucketMs, fromMs, toMs))
     },
 
     metricTotals(): QueueFigures {
-      const sums = noFigures()
-      const stored = new Map(totals.all().map(({ name, value }) => [name, value]))
-      for (const name of QUEUE_COLUMN_NAMES) sums[name] = stored.get(name) ?? 0
-      return sums
+      return totalsOf(totals.all())
     },
   }
 }

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { statusRuns } from '../../../message-status.ts'
 import type { MessageFilter } from '../../../store-ops.ts'
+import { viewOf } from '../../message-views.ts'
 import { query } from '../rows.ts'
-import { type ConsumerReader, viewOf } from './consumers.ts'
+import type { ConsumerReader } from './consumers.ts'
 import { firstMadeFrom, type PartitionHead } from './partition-heads.ts'
 
 /** Where a message of the page stands. */

@@ -1,29 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PayloadCipher } from '../../../cipher.ts'
-import { statusAt } from '../../../message-status.ts'
 import { DEFAULT_OPTIONS, type QueueOptions } from '../../../model.ts'
 import type { ConsumerMode, MessageDetail, MessageFilter, MessageRow } from '../../../store-ops.ts'
+import { type Consumer, consumersAt, failuresAt, messageRow } from '../../message-views.ts'
 import { query } from '../rows.ts'
 import type { MessageRow as StoredMessage } from '../state.ts'
-import { type Consumer, consumerReader, viewOf } from './consumers.ts'
+import { consumerReader } from './consumers.ts'
 import { MessageLister, type Place } from './message-list.ts'
 import { type PartitionHead, partitionHeads } from './partition-heads.ts'
 
 const COLUMNS =
   'position, id, transaction_id, trace_id, producer_sub, created_at, encrypted, payload'
-
-/** The groups among the consumers that have passed a position. */
-function passed(consumers: readonly Consumer[], position: number): number {
-  return consumers.filter((consumer) => position <= consumer.position).length
-}
-
-/** When the last live lease that holds a position ends. */
-function leaseEndOf(consumers: readonly Consumer[], position: number): number | null {
-  const ends = consumers
-    .filter(({ position: at, leaseEnd }) => at < position && position <= (leaseEnd ?? 0))
-    .map(({ leaseUntilUs }) => leaseUntilUs ?? 0)
-  return ends.length === 0 ? null : Math.max(...ends)
-}
 
 /** Reads messages as the browser of messages shows them. */
 export class MessageBrowser {
@@ -88,20 +75,14 @@ export class MessageBrowser {
     const stored = this.#sql.byTransaction.one(partition.id, transactionId, partition.head)
     if (stored === undefined) return null
     const consumers = this.#consumersOf(partition, nowUs)
-    const behind = consumers.filter(({ position }) => position < stored.position)
     const dead = this.#deadLetter(partition, stored)
     const given: Partial<QueueOptions> = JSON.parse(
       this.#sql.options.one(partition.queueId)?.options ?? '{}',
     )
     return {
       message: this.#rowOf(partition, stored, consumers),
-      consumers: consumers.map((consumer) => ({
-        group: consumer.group,
-        consumed: stored.position <= consumer.position,
-        leaseExpiresAtUs: leaseEndOf([consumer], stored.position),
-      })),
-      errorMessage: dead === undefined ? null : (dead.error ?? 'Retries exhausted'),
-      retryCount: dead?.retry_count ?? Math.max(0, ...behind.map(({ retryCount }) => retryCount)),
+      consumers: consumersAt(consumers, stored.position),
+      ...failuresAt(consumers, stored.position, dead),
       options: { ...DEFAULT_OPTIONS, ...given },
     }
   }
@@ -120,29 +101,8 @@ export class MessageBrowser {
     stored: StoredMessage,
     consumers: readonly Consumer[],
   ): MessageRow {
-    const view = viewOf(consumers)
     const dead = this.#deadLetter(partition, stored) !== undefined
-    const groups = consumers.filter((consumer) => consumer !== view.queueMode)
-    const encrypted = stored.encrypted === 1
-    return {
-      id: stored.id,
-      transactionId: stored.transaction_id,
-      traceId: stored.trace_id,
-      partitionId: partition.uuid,
-      queue: partition.queue,
-      partition: partition.name,
-      namespace: partition.namespace,
-      task: partition.task,
-      priority: partition.priority,
-      producerSub: stored.producer_sub,
-      createdAtUs: stored.created_at,
-      payload: encrypted ? this.#cipher.open(stored.payload) : stored.payload,
-      encrypted,
-      status: statusAt(view, stored.position, dead),
-      queueStatus: statusAt({ queueMode: view.queueMode, groups: [] }, stored.position, dead),
-      consumedBy: passed(groups, stored.position),
-      totalGroups: groups.length,
-      leaseExpiresAtUs: leaseEndOf(consumers, stored.position),
-    }
+    const setting = { origin: partition, consumers, dead, encrypted: stored.encrypted === 1 }
+    return messageRow(stored, setting, this.#cipher)
   }
 }

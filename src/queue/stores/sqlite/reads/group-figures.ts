@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CursorRow, GroupRow, Reads } from '../../../store.ts'
+import { ageSeconds } from '../../figures.ts'
 import { query } from '../rows.ts'
-import { SECOND_US } from '../state.ts'
 import { PartitionFiguresReader } from './partition-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
@@ -144,8 +144,4 @@ export class GroupFiguresReader {
       lastConsumedAtUs: row.consumed_at,
     }
   }
-}
-
-function ageSeconds(us: number, nowUs: number): number {
-  return Math.max(0, (nowUs - us) / SECOND_US)
 }

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LabelRow, Reads } from '../../../store.ts'
+import { countsOf, queueRow } from '../../figures.ts'
 import { query } from '../rows.ts'
 import { type PartitionColumns, PartitionFiguresReader } from './partition-figures.ts'
-import { ALL_QUEUES, countsOf, QueueFiguresReader, queueRow } from './queue-figures.ts'
+import { ALL_QUEUES, QueueFiguresReader } from './queue-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
 type Result<K extends keyof Reads> = Reads[K]['result']

@@ -1,28 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { QUEUE_MODE } from '../../../model.ts'
-import type { GroupRow, QueueCounters, Reads, Spread } from '../../../store.ts'
+import type { GroupRow, QueueCounters, Reads } from '../../../store.ts'
+import { countsOf, spreadOf, sumCounts } from '../../figures.ts'
 import { query } from '../rows.ts'
 import { GroupFiguresReader } from './group-figures.ts'
-import { ALL_QUEUES, countsOf, QueueFiguresReader, sumCounts } from './queue-figures.ts'
+import { ALL_QUEUES, QueueFiguresReader } from './queue-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
 type Result<K extends keyof Reads> = Reads[K]['result']
 
 const TOP_ERRORS = 10
-
-function spreadOf(values: readonly number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const high = sorted[middle] ?? 0
-  const low = sorted[sorted.length % 2 === 0 ? middle - 1 : middle] ?? high
-  const sum = sorted.reduce((all, value) => all + value, 0)
-  return {
-    avg: sorted.length === 0 ? 0 : sum / sorted.length,
-    median: (low + high) / 2,
-    min: sorted[0] ?? 0,
-    max: sorted.at(-1) ?? 0,
-  }
-}
 
 /** Figures over many queues at once: overview, status, metrics. Queue API 9, 11.1 and 12. */
 export class Overview {

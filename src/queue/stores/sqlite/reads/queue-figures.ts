@@ -1,28 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { QUEUE_MODE } from '../../../model.ts'
-import type { Counts, QueueRow } from '../../../store.ts'
+import type { QueueFigures } from '../../figures.ts'
 import { query } from '../rows.ts'
-
-/** A live queue with its running totals and the lag of its groups. */
-export interface QueueFigures {
-  readonly id: number
-  readonly uuid: string
-  readonly name: string
-  readonly namespace: string
-  readonly task: string
-  readonly priority: number
-  readonly created_at: number
-  readonly partitions: number
-  readonly pushed: number
-  readonly stored: number
-  readonly dead: number
-  /** Lag of the consumers without a group; null when there are none. */
-  readonly queue_lag: number | null
-  /** Lag of the slowest group; null when there is none. */
-  readonly group_lag: number | null
-  readonly consumed: number
-  readonly failed: number
-}
 
 const COLUMNS = `q.id, q.uuid, q.name, q.namespace, q.task, q.priority, q.created_at, q.partitions,
   q.pushed, q.stored, q.dead,
@@ -95,46 +74,5 @@ export class QueueFiguresReader {
   /** Messages in live leases by queue id. */
   processing(nowUs: number): ReadonlyMap<number, number> {
     return new Map(this.#sql.processing.all(nowUs).map(({ queue_id, n }) => [queue_id, n]))
-  }
-}
-
-/** The counters of queue API 9; what no view is behind on counts as completed. */
-export function countsOf(queue: QueueFigures, processing: number): Counts {
-  const pending = queue.queue_lag ?? queue.group_lag ?? queue.stored
-  return {
-    total: queue.stored,
-    pending,
-    processing,
-    completed: queue.stored - pending,
-    failed: queue.failed,
-    deadLetter: queue.dead,
-  }
-}
-
-/** Adds counters up. */
-export function sumCounts(counts: readonly Counts[]): Counts {
-  const sum = (pick: (one: Counts) => number): number =>
-    counts.reduce((total, one) => total + pick(one), 0)
-  return {
-    total: sum((one) => one.total),
-    pending: sum((one) => one.pending),
-    processing: sum((one) => one.processing),
-    completed: sum((one) => one.completed),
-    failed: sum((one) => one.failed),
-    deadLetter: sum((one) => one.deadLetter),
-  }
-}
-
-/** A queue as listings show it. */
-export function queueRow(queue: QueueFigures, processing: number): QueueRow {
-  return {
-    id: queue.uuid,
-    name: queue.name,
-    namespace: queue.namespace,
-    task: queue.task,
-    priority: queue.priority,
-    createdAtUs: queue.created_at,
-    partitions: queue.partitions,
-    counts: countsOf(queue, processing),
   }
 }
