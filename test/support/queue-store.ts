@@ -22,16 +22,29 @@ export interface TestStore {
 /** 2025-06-01T12:00:00Z. */
 export const START_US = Date.UTC(2025, 5, 1, 12) * 1000
 
-/** A queue store in memory, or in the folder `dataDir`. */
-export async function openTestStore(
-  options: { readonly encryptionKey?: string; readonly dataDir?: string } = {},
-): Promise<TestStore> {
+/** How a test opens an empty store. */
+export interface TestStoreOptions {
+  /** 64 hexadecimal digits, or empty. */
+  readonly encryptionKey?: string
+  /** Folder of the embedded store; in memory without one. */
+  readonly dataDir?: string
+}
+
+/** Opens an empty store of one kind. */
+export type OpenTestStore = (options?: TestStoreOptions) => Promise<TestStore>
+
+/** An embedded queue store in memory, or in the folder `dataDir`. */
+export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const modules = [sqliteQueueModule({ encryptionKey: options.encryptionKey ?? '' })]
   const host =
     options.dataDir === undefined
       ? await openInlineHost(modules)
       : await openSqliteHost({ dataDir: options.dataDir, modules })
-  const store = sqliteQueueStore(host)
+  return testStore(sqliteQueueStore(host))
+}
+
+/** Gives a store a clock of its own and one call per write. */
+export function testStore(store: QueueStore): TestStore {
   const clock = { us: START_US }
   return {
     store,
