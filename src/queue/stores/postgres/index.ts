@@ -1,0 +1,2 @@
+export { postgresQueueModule } from './module.ts'
+export { type PostgresQueueOptions, postgresQueueStore } from './store.ts'
