@@ -7,22 +7,13 @@ import type {
   StreamReads,
   StreamWrites,
 } from '../../../store-streams.ts'
+import { windowEndOf } from '../../window-end.ts'
 import { change, query } from '../rows.ts'
 
 /** A registered query as cycles need it. */
 export interface StreamQuery {
   readonly id: number
   readonly sourceQueue: string
-}
-
-/** `windowEnd` of a JSON object, in ms; null when the value is of another form. */
-function windowEndOf(text: string): number | null {
-  // Most state has no window; looking at the text first spares reading it.
-  if (!text.includes('"windowEnd"')) return null
-  const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  if (!('windowEnd' in value) || typeof value.windowEnd !== 'number') return null
-  return value.windowEnd
 }
 
 /** Registrations and state, on the writing connection. */
