@@ -1,7 +1,7 @@
 import type { Tx } from '../../../../storage/index.ts'
 import type { Writes } from '../../../store.ts'
 import { type Answer, quiet } from '../handler.ts'
-import { lockCursors } from './locks.ts'
+import { enterAlone, findQueue, lockCursors } from './locks.ts'
 import { addQueueTotals, addSubscriptionTotals } from './totals.ts'
 
 type Args = Writes['clearQueue']['args']
@@ -19,14 +19,13 @@ export const LOCK_PAGE = `
  */
 const CLEAR = `
   WITH p AS MATERIALIZED (
-    SELECT id, head, next, holes,
-      hivegate.stored_between(id, head, next, holes, 0, next - 1) AS stored
-    FROM hivegate.partition WHERE id = ANY ($1::bigint[])),
+    SELECT p.id, p.head, p.next, hivegate.stored_between(p, 0, p.next - 1) AS stored
+    FROM hivegate.partition p WHERE p.id = ANY ($1::bigint[])),
   passed AS MATERIALIZED (
-    SELECT c.subscription_id, 
-      sum(hivegate.stored_between(p.id, p.head, p.next, p.holes, 0, c.position)) AS n
-    FROM p JOIN hivegate.cursor c ON c.partition_id = p.id
-    WHERE EXISTS (SELECT FROM hivegate.subscription s WHERE s.id = c.subscription_id)
+    SELECT c.subscription_id, sum(hivegate.stored_between(p, 0, c.position)) AS n
+    FROM hivegate.partition p JOIN hivegate.cursor c ON c.partition_id = p.id
+    WHERE p.id = ANY ($1::bigint[])
+      AND EXISTS (SELECT FROM hivegate.subscription s WHERE s.id = c.subscription_id)
     GROUP BY c.subscription_id),
   cursors AS (
     UPDATE hivegate.cursor c SET position = p.next - 1, retry_count = 0, ready_at = NULL,
@@ -63,11 +62,10 @@ async function dropBuffered(tx: Tx, { queue, partition }: Args): Promise<number>
 /** One step of clear: a page of partitions of the queue, or the one that is named. Queue API 9. */
 export async function clearQueue(tx: Tx, args: Args): Promise<Answer<Result>> {
   const nothing = quiet<Result>({ found: false, deleted: 0, next: null })
-  const [queue] = await tx.rows<{ id: number }>(
-    'live_queue',
-    'SELECT id FROM hivegate.queue WHERE name = $1 AND NOT deleted',
-    [args.queue],
-  )
+  // The drain of the buffer must not put back what this step has found there.
+  await tx.rows('buffer_gate_shared', 'SELECT hivegate.enter_buffer_gate(false)')
+  await enterAlone(tx, [args.queue])
+  const queue = await findQueue(tx, args.queue)
   if (queue === undefined) return nothing
   const page = await tx.rows<{ id: number }>('lock_page', LOCK_PAGE, [
     queue.id,
@@ -79,7 +77,11 @@ export async function clearQueue(tx: Tx, args: Args): Promise<Answer<Result>> {
   const ids = page.map(({ id }) => id)
   await lockCursors(tx, ids)
   const [cleared] = await tx.rows<Cleared>('clear', CLEAR, [ids])
-  const { deleted, subscriptions, passed } = cleared ?? { deleted: 0, subscriptions: [], passed: [] }
+  const { deleted, subscriptions, passed } = cleared ?? {
+    deleted: 0,
+    subscriptions: [],
+    passed: [],
+  }
   // What push maintenance has diverted goes with the first step.
   const dropped = args.after === null ? await dropBuffered(tx, args) : 0
   await addQueueTotals(tx, [{ id: queue.id, stored: -deleted }])

@@ -7,6 +7,8 @@ export async function setFlag(
   tx: Tx,
   { name, value }: Writes['setFlag']['args'],
 ): Promise<Answer<Writes['setFlag']['result']>> {
+  // No push may go into a buffer of which the drain believes that it is empty.
+  await tx.rows('buffer_gate_alone', 'SELECT hivegate.enter_buffer_gate(true)')
   await tx.rows(
     'set_flag',
     `INSERT INTO hivegate.flag (name, value) VALUES ($1, $2)

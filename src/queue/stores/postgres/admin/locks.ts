@@ -48,24 +48,36 @@ export interface QueueLabel {
   readonly task: string
 }
 
-/** Locks a live queue by its name: no partition, group or cursor of it is made meanwhile. */
-export async function lockQueue(tx: Tx, name: string): Promise<QueueLabel | undefined> {
+/**
+ * Takes the gates of queues, by name: alone, so that no push and no pop is half-way through them and no partition
+ * or group is made meanwhile. Gates come before every other lock.
+ */
+export async function enterAlone(tx: Tx, queues: readonly string[]): Promise<void> {
+  if (queues.length === 0) return
+  await tx.rows('gates_alone', `SELECT hivegate.enter_gates('{}', $1::text[])`, [queues])
+}
+
+/** Takes the gate of a queue together with others: it is neither deleted nor changed meanwhile. */
+export async function enterShared(tx: Tx, queue: string): Promise<void> {
+  await tx.rows('gate_shared', 'SELECT hivegate.enter_gates(ARRAY[$1::text])', [queue])
+}
+
+/** A live queue by its name. */
+export async function findQueue(tx: Tx, name: string): Promise<QueueLabel | undefined> {
   const [queue] = await tx.rows<QueueLabel>(
-    'lock_queue',
-    `SELECT id, name, namespace, task FROM hivegate.queue WHERE name = $1 AND NOT deleted
-     FOR NO KEY UPDATE`,
+    'find_queue',
+    'SELECT id, name, namespace, task FROM hivegate.queue WHERE name = $1 AND NOT deleted',
     [name],
   )
   return queue
 }
 
-/** The same for several, by id; those that are gone are left out. */
-export async function lockQueues(tx: Tx, ids: readonly number[]): Promise<readonly QueueLabel[]> {
-  if (ids.length === 0) return []
+/** Live queues by their ids. */
+export async function findQueues(tx: Tx, ids: readonly number[]): Promise<readonly QueueLabel[]> {
   return tx.rows<QueueLabel>(
-    'lock_queues',
+    'find_queues',
     `SELECT id, name, namespace, task FROM hivegate.queue WHERE id = ANY ($1::bigint[]) AND NOT deleted
-     ORDER BY id FOR NO KEY UPDATE`,
+     ORDER BY id`,
     [ids],
   )
 }

@@ -3,7 +3,7 @@ import type { Writes } from '../../../store.ts'
 import { type Answer, quiet } from '../handler.ts'
 import { LOCK_PAGE } from './clear.ts'
 import { Effects } from './effects.ts'
-import { lockGroupCursors, lockQueue } from './locks.ts'
+import { enterAlone, findQueue, lockGroupCursors } from './locks.ts'
 import { ensureSubscription } from './subscriptions.ts'
 import { addSubscriptionTotals } from './totals.ts'
 
@@ -16,11 +16,12 @@ type Result = Writes['seek']['result']
  */
 const MOVE = `
   WITH p AS MATERIALIZED (
-    SELECT p.id, p.head, p.next, p.holes, c.position AS old, c.started, t.target
+    SELECT p.id, p.head, p.next, c.started, t.target,
+      hivegate.passed_by(p, coalesce(c.position, 0), t.target) AS passed
     FROM hivegate.partition p
     LEFT JOIN hivegate.cursor c ON c.partition_id = p.id AND c.subscription_id = $2
-    CROSS JOIN LATERAL (SELECT coalesce(
-      hivegate.first_made_from(p.id, p.head, p.next, p.stamp, $3::bigint), p.next) - 1 AS target) t
+    CROSS JOIN LATERAL (SELECT CASE WHEN $3::bigint IS NULL THEN p.next
+      ELSE hivegate.first_made_from(p, $3) END - 1 AS target) t
     WHERE p.id = ANY ($1::bigint[])),
   moved AS (
     INSERT INTO hivegate.cursor AS c (partition_id, subscription_id, position, started, ready_at)
@@ -28,8 +29,7 @@ const MOVE = `
     ON CONFLICT (partition_id, subscription_id) DO UPDATE SET position = excluded.position,
       started = true, retry_count = 0, lease_id = NULL, lease_until = NULL, lease_end = NULL,
       lease_left = 0, ready_at = excluded.ready_at)
-  SELECT coalesce(sum(hivegate.stored_between(id, head, next, holes, 0, target)
-      - hivegate.stored_between(id, head, next, holes, 0, coalesce(old, 0))), 0) AS passed,
+  SELECT coalesce(sum(passed), 0) AS passed,
     count(*) FILTER (WHERE started IS NOT TRUE) AS members,
     coalesce(bool_or(target < next - 1), false) AS ready,
     (SELECT m.id FROM p JOIN hivegate.message m ON m.partition_id = p.id
@@ -48,7 +48,8 @@ interface Moved {
 export async function seek(tx: Tx, args: Args): Promise<Answer<Result>> {
   const { group, partition, target, nowUs } = args
   const nothing = quiet<Result>({ found: false, updated: 0, movedTo: null, next: null })
-  const queue = await lockQueue(tx, args.queue)
+  await enterAlone(tx, [args.queue])
+  const queue = await findQueue(tx, args.queue)
   if (queue === undefined) return nothing
   const after = partition === null ? (args.after ?? 0) : 0
   const page = await tx.rows<{ id: number }>('lock_page', LOCK_PAGE, [

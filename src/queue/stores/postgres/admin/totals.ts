@@ -17,7 +17,7 @@ export interface SubscriptionGain {
 
 const QUEUE_TOTALS = `
   INSERT INTO hivegate.queue_total AS t (queue_id, slot, partitions, stored, dead)
-  SELECT id, pg_backend_pid() % 16, partitions, stored, dead
+  SELECT id, hivegate.total_slot(), partitions, stored, dead
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) g (id, partitions, stored, dead)
   ORDER BY id
   ON CONFLICT (queue_id, slot) DO UPDATE SET partitions = t.partitions + excluded.partitions,
@@ -25,7 +25,7 @@ const QUEUE_TOTALS = `
 
 const SUBSCRIPTION_TOTALS = `
   INSERT INTO hivegate.subscription_total AS t (subscription_id, slot, passed, members)
-  SELECT id, pg_backend_pid() % 16, passed, members
+  SELECT id, hivegate.total_slot(), passed, members
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) g (id, passed, members)
   ORDER BY id
   ON CONFLICT (subscription_id, slot) DO UPDATE SET passed = t.passed + excluded.passed,
@@ -33,7 +33,9 @@ const SUBSCRIPTION_TOTALS = `
 
 /** Adds to the totals of queues, each named once. Totals come last in a transaction: nobody waits for them long. */
 export async function addQueueTotals(tx: Tx, gains: readonly QueueGain[]): Promise<void> {
-  const rows = gains.filter(({ partitions = 0, stored = 0, dead = 0 }) => partitions || stored || dead)
+  const rows = gains.filter(
+    ({ partitions = 0, stored = 0, dead = 0 }) => partitions || stored || dead,
+  )
   if (rows.length === 0) return
   await tx.rows('admin_queue_totals', QUEUE_TOTALS, [
     rows.map(({ id }) => id),

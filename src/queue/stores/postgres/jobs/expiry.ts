@@ -1,108 +1,17 @@
-import type { QueueColumn } from '../../../metrics/columns.ts'
 import type { Tx } from '../../../../storage/index.ts'
-import { lockCursors, lockPartitions } from '../admin/locks.ts'
-import { addQueueTotals, addSubscriptionTotals } from '../admin/totals.ts'
 import { Effects } from '../admin/effects.ts'
-import type { JobArgs, JobResult } from './step.ts'
-
-/** Partitions whose oldest message one step looks at: a few ms. */
-const PAGE = 1000
-
-/** One of the rules of queue API 16 by which messages go; the texts are SQL. */
-interface Rule {
-  /** Age in seconds at which messages of queue `q` go; 0 = the queue does not use the rule. */
-  readonly age: string
-  /** First and last position it is about, from the columns of `LIVE_CURSORS`; NULL `upto` = none. */
-  readonly after: string
-  readonly upto: string
-  readonly counts: QueueColumn
-}
-
-export type ExpiryJob = 'retention' | 'completedRetention' | 'eviction'
-
-const TO_THE_END = '9007199254740991'
-
-const number = (option: string) => `coalesce((q.options::jsonb ->> '${option}')::bigint, 0)`
-const enabled = (age: string) =>
-  `CASE WHEN coalesce((q.options::jsonb ->> 'retentionEnabled')::boolean, false) THEN ${age} ELSE 0 END`
-
-const RULES: Readonly<Record<ExpiryJob, Rule>> = {
-  retention: {
-    age: enabled(number('retentionSeconds')),
-    after: '0',
-    upto: TO_THE_END,
-    counts: 'retentionMsgs',
-  },
-  completedRetention: {
-    age: enabled(number('completedRetentionSeconds')),
-    after: '0',
-    // What every group has consumed; nothing where there is no group.
-    upto: 'c.lowest',
-    counts: 'completedRetentionMsgs',
-  },
-  eviction: {
-    age: number('maxWaitTimeSeconds'),
-    // What a consumer is working on does not wait any more.
-    after: 'greatest(coalesce(c.lowest, 0), coalesce(c.leased, 0))',
-    upto: TO_THE_END,
-    counts: 'evictionMsgs',
-  },
-}
-
-/** How far the groups of partition `p` have come at the moment `$1`. */
-const LIVE_CURSORS = `
-  SELECT min(c.position) FILTER (WHERE c.started = 1) AS lowest,
-    max(c.lease_end) FILTER (WHERE c.lease_id IS NOT NULL AND c.lease_until > $1) AS leased
-  FROM hivegate.cursor c
-  WHERE c.partition_id = p.id
-    AND EXISTS (SELECT FROM hivegate.subscription s WHERE s.id = c.subscription_id)`
-
-/** The part of partition `p` that a rule is about. */
-const spanOf = (rule: Rule) => `
-  SELECT greatest(p.head - 1, ${rule.after}) AS after, ${rule.upto} AS upto
-  FROM (${LIVE_CURSORS}) c`
-
-/**
- * Which rows a step removes: the next partitions that use the rule, those among them whose first message in
- * the rule's span is too old, and of each an equal share of the limit. Times rise inside a partition, so that
- * the first young message ends it. `unfinished`: the first partition that may have more.
- * ($1 now, $2 after, $3 limit, $4 page)
- */
-const candidatesOf = (rule: Rule) => `
-  WITH rule AS MATERIALIZED (
-    SELECT id, $1::bigint - age * 1000000 AS cutoff
-    FROM (SELECT q.id, ${rule.age} AS age FROM hivegate.queue q WHERE q.deleted = 0) q WHERE age > 0),
-  page AS MATERIALIZED (
-    SELECT p.* FROM rule r CROSS JOIN LATERAL (
-      SELECT p.id, p.head, r.cutoff FROM hivegate.partition p
-      WHERE p.queue_id = r.id AND p.id > $2 AND p.head < p.next ORDER BY p.id LIMIT $4) p
-    ORDER BY p.id LIMIT $4),
-  ripe AS MATERIALIZED (
-    SELECT p.id, p.cutoff, span.after, span.upto FROM page p
-    CROSS JOIN LATERAL (
-      SELECT m.created_at FROM hivegate.message m
-      WHERE m.partition_id = p.id AND m.position >= p.head ORDER BY m.position LIMIT 1) oldest
-    CROSS JOIN LATERAL (${spanOf(rule)}) span
-    CROSS JOIN LATERAL (
-      SELECT m.created_at FROM hivegate.message m
-      WHERE m.partition_id = p.id AND m.position > span.after AND m.position <= span.upto
-      ORDER BY m.position LIMIT 1) first
-    WHERE oldest.created_at < p.cutoff AND first.created_at < p.cutoff
-    ORDER BY p.id LIMIT $3),
-  share AS (SELECT greatest(1, $3::bigint / greatest(count(*), 1)) AS rows FROM ripe),
-  cut AS (
-    SELECT ripe.id, old.upto, old.n >= share.rows AS unfinished
-    FROM ripe CROSS JOIN share CROSS JOIN LATERAL (
-      SELECT max(m.position) AS upto, count(*) AS n FROM (
-        SELECT m.position, m.created_at FROM hivegate.message m
-        WHERE m.partition_id = ripe.id AND m.position > ripe.after AND m.position <= ripe.upto
-        ORDER BY m.position LIMIT share.rows) m
-      WHERE m.created_at < ripe.cutoff) old)
-  SELECT coalesce(array_agg(id ORDER BY id), '{}') AS ids,
-    coalesce(array_agg(upto ORDER BY id), '{}') AS upto,
-    min(id) FILTER (WHERE unfinished) AS unfinished,
-    (SELECT count(*) FROM page) AS looked_at, (SELECT max(id) FROM page) AS last
-  FROM cut`
+import { lockCursors, lockPartitions, type QueueLabel } from '../admin/locks.ts'
+import { addQueueTotals, addSubscriptionTotals } from '../admin/totals.ts'
+import {
+  candidatesOf,
+  type ExpiryJob,
+  PAGE,
+  RULES,
+  raiseGhostsOf,
+  removalOf,
+  SHRINK_LEASES,
+} from './expiry-sql.ts'
+import type { JobStep } from './step.ts'
 
 interface Candidates {
   readonly ids: readonly number[]
@@ -112,57 +21,6 @@ interface Candidates {
   readonly last: number | null
 }
 
-/**
- * Removes the rows under the locks, keeps their transaction ids for what is left of the duplicate window
- * (queue API 3.5), and moves heads, holes and figures along. Everything before the next stored message is
- * gone, holes included. ($1 now, $2 partitions, $3 last position of each)
- */
-const removalOf = (rule: Rule) => `
-  WITH span AS MATERIALIZED (
-    SELECT p.id, p.queue_id, p.head, p.holes, p.next, span.after, least(span.upto, t.upto) AS upto,
-      coalesce((q.options::jsonb ->> 'dedupWindowSeconds')::bigint, 3600) * 1000000 AS dedup
-    FROM unnest($2::bigint[], $3::bigint[]) t (id, upto)
-    JOIN hivegate.partition p ON p.id = t.id
-    JOIN hivegate.queue q ON q.id = p.queue_id
-    CROSS JOIN LATERAL (${spanOf(rule)}) span),
-  gone AS (
-    DELETE FROM hivegate.message m USING span s
-    WHERE m.partition_id = s.id AND m.position > s.after AND m.position <= s.upto
-    RETURNING s.id AS partition_id, m.position, m.id, m.transaction_id, m.created_at, s.dedup),
-  ghosts AS (
-    INSERT INTO hivegate.ghost (partition_id, transaction_id, message_id, created_at, expires_at)
-    SELECT DISTINCT ON (partition_id, transaction_id)
-      partition_id, transaction_id, id, created_at, created_at + dedup
-    FROM gone WHERE created_at + dedup > $1 ORDER BY partition_id, transaction_id, position DESC
-    ON CONFLICT (partition_id, transaction_id) DO UPDATE SET message_id = excluded.message_id,
-      created_at = excluded.created_at, expires_at = excluded.expires_at),
-  cut AS MATERIALIZED (
-    SELECT partition_id AS id, min(position) AS first, max(position) AS last, count(*) AS n
-    FROM gone GROUP BY partition_id),
-  moved AS (
-    UPDATE hivegate.partition p
-    SET head = CASE WHEN c.front THEN c.rest ELSE p.head END,
-      holes = p.holes + CASE WHEN c.front THEN c.n - (c.rest - p.head) ELSE c.n END
-    FROM (
-      SELECT cut.id, cut.n,
-        NOT EXISTS (SELECT FROM hivegate.message m WHERE m.partition_id = s.id
-          AND m.position >= s.head AND m.position < cut.first) AS front,
-        coalesce((SELECT min(m.position) FROM hivegate.message m
-          WHERE m.partition_id = s.id AND m.position > cut.last), s.next) AS rest
-      FROM cut JOIN span s USING (id)) c
-    WHERE p.id = c.id
-    RETURNING p.queue_id, c.n),
-  passed AS (
-    SELECT c.subscription_id, sum(CASE WHEN c.position >= cut.last THEN cut.n ELSE (
-      SELECT count(*) FROM gone g WHERE g.partition_id = c.partition_id AND g.position <= c.position)
-      END) AS n
-    FROM hivegate.cursor c JOIN cut ON cut.id = c.partition_id AND c.position >= cut.first
-    WHERE EXISTS (SELECT FROM hivegate.subscription s WHERE s.id = c.subscription_id)
-    GROUP BY c.subscription_id)
-  SELECT 'queue' AS kind, q.id, q.name, sum(m.n) AS n, count(*) AS parts
-  FROM moved m JOIN hivegate.queue q ON q.id = m.queue_id GROUP BY q.id, q.name
-  UNION ALL SELECT 'subscription', subscription_id, '', n, 0 FROM passed`
-
 interface Removed {
   readonly kind: 'queue' | 'subscription'
   readonly id: number
@@ -171,32 +29,54 @@ interface Removed {
   readonly parts: number
 }
 
-/** A lease over messages that are gone ends when nothing of its span is left. ($1 now, $2 partitions) */
-const SHRINK_LEASES = `
-  UPDATE hivegate.cursor c
-  SET lease_left = l.n,
-    lease_id = CASE WHEN l.n > 0 THEN c.lease_id END,
-    lease_until = CASE WHEN l.n > 0 THEN c.lease_until END,
-    lease_end = CASE WHEN l.n > 0 THEN c.lease_end END,
-    ready_at = CASE WHEN l.n > 0 THEN c.ready_at WHEN c.position < l.next - 1 THEN $1 END
-  FROM (
-    SELECT c.partition_id, c.subscription_id, p.next, p.queue_id,
-      hivegate.stored_between(p.id, p.head, p.next, p.holes, c.position, c.lease_end) AS n
-    FROM hivegate.cursor c JOIN hivegate.partition p ON p.id = c.partition_id
-    WHERE c.partition_id = ANY ($2::bigint[]) AND c.lease_id IS NOT NULL AND c.lease_end IS NOT NULL) l
-  WHERE c.partition_id = l.partition_id AND c.subscription_id = l.subscription_id
-    AND c.lease_left <> l.n
-  RETURNING CASE WHEN c.ready_at = $1 THEN l.queue_id END AS wakes`
+/** A queue on which a lease was cut short. */
+interface Freed extends QueueLabel {
+  readonly ready: boolean
+}
 
-/**
- * The window of the queues must be known to pushes before the first of their messages goes; a minute more
- * than needed, so that the row is not written at every step. ($1 now, $2 partitions)
- */
-const RAISE_GHOSTS = `
-  UPDATE hivegate.queue q SET ghosts_until = $1 + w.dedup + 60000000
-  FROM (
-    SELECT q.id, coalesce((q.options::jsonb ->> 'dedupWindowSeconds')::bigint, 3600) * 1000000 AS dedup
-    FROM hivegate.queue q
-    WHERE q.id IN (SELECT queue_id FROM hivegate.partition WHERE id = ANY ($2::bigint[]))
-    ORDER BY q.id FOR NO KEY UPDATE) w
-  WHERE q.id = w.id AND w.dedup > 0 AND q.ghosts_until < $1 + w.dedup`
+const NOTHING: Candidates = { ids: [], upto: [], unfinished: null, looked_at: 0, last: null }
+
+/** Removes what the rule says from these partitions, and keeps everything that counts messages in step. */
+async function remove(tx: Tx, job: ExpiryJob, { ids, upto }: Candidates, nowUs: number) {
+  const rule = RULES[job]
+  await tx.rows(`${job}_ghosts`, raiseGhostsOf(rule), [nowUs, ids])
+  await lockPartitions(tx, ids)
+  await lockCursors(tx, ids)
+  const removed = await tx.rows<Removed>(`${job}_remove`, removalOf(rule), [nowUs, ids, upto])
+  const freed = await tx.rows<Freed>('shrink_leases', SHRINK_LEASES, [nowUs, ids])
+  const ofQueues = removed.filter(({ kind }) => kind === 'queue')
+  const ofGroups = removed.filter(({ kind }) => kind === 'subscription')
+  await addQueueTotals(
+    tx,
+    ofQueues.map(({ id, n }) => ({ id, stored: -n })),
+  )
+  await addSubscriptionTotals(
+    tx,
+    ofGroups.map(({ id, n }) => ({ id, passed: -n })),
+  )
+  return { ofQueues, freed }
+}
+
+/** One step of retention, completed retention or eviction. Queue API 16. */
+export function expire(job: ExpiryJob): JobStep {
+  const sql = candidatesOf(RULES[job])
+  return async (tx, { after, limit, nowUs }) => {
+    const values = [nowUs, after ?? 0, limit, PAGE]
+    const [found = NOTHING] = await tx.rows<Candidates>(`${job}_candidates`, sql, values)
+    const effects = new Effects()
+    let deleted = 0
+    if (found.ids.length > 0) {
+      const { ofQueues, freed } = await remove(tx, job, found, nowUs)
+      for (const { name, n, parts } of ofQueues) {
+        effects.note(name, RULES[job].counts, n)
+        effects.note(name, 'retentionEvents', parts)
+        deleted += n
+      }
+      for (const queue of freed) if (queue.ready) effects.wake(queue)
+    }
+    // A partition may have more than its share: the next step begins with it.
+    const end = found.looked_at < PAGE ? null : found.last
+    const next = found.unfinished === null ? end : found.unfinished - 1
+    return effects.with({ deleted, next })
+  }
+}

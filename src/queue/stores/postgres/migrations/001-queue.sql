@@ -198,5 +198,11 @@ CREATE TABLE hivegate.dropped_subscription (
 
 CREATE TABLE hivegate.flag (name text COLLATE "C" PRIMARY KEY, value boolean NOT NULL);
 
--- When a background job last began on any process, so that a round runs once and not once per process.
-CREATE TABLE hivegate.job_run (job text COLLATE "C" PRIMARY KEY, started_at bigint NOT NULL);
+-- Rounds of the background jobs: one at a time for each job and one per interval, over all processes. `seen_at`:
+-- the last sign of life of a round at work; a process that died leaves `running` behind.
+CREATE TABLE hivegate.job_run (
+  job text COLLATE "C" PRIMARY KEY,
+  started_at bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  running boolean NOT NULL
+) WITH (fillfactor = 50);

@@ -10,7 +10,11 @@ export interface StatePlace {
 }
 
 /** Applies changes of state in their order: the last one of a key counts. Deleting a missing key is fine. */
-export async function applyState(tx: Tx, ops: readonly StateOp[], place: StatePlace): Promise<void> {
+export async function applyState(
+  tx: Tx,
+  ops: readonly StateOp[],
+  place: StatePlace,
+): Promise<void> {
   const last = new Map(ops.map((op) => [op.key, op]))
   const kept = [...last.values()].flatMap((op) => (op.type === 'upsert' ? op : []))
   const gone = [...last.values()].flatMap(({ type, key }) => (type === 'delete' ? key : []))

@@ -1,0 +1,6 @@
+export { clearQueue } from './clear.ts'
+export { deleteDlq, replayDlq } from './dlq.ts'
+export { setFlag } from './flags.ts'
+export { deleteGroup, updateSubscription } from './groups.ts'
+export { moveToDlq } from './move-to-dlq.ts'
+export { seek } from './seek.ts'

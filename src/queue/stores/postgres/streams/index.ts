@@ -1,0 +1,2 @@
+export { cycle } from './cycle.ts'
+export { registerQuery } from './register.ts'
