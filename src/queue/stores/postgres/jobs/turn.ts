@@ -2,7 +2,7 @@ import type { Tx } from '../../../../storage/index.ts'
 import type { JobArgs } from './step.ts'
 
 /** Any constant of our own: the first half of the key of a job's lock. */
-const LOCK_CLASS = 6_632_004
+const LOCK_CLASS = 6_632_006
 
 /** A round that has shown no sign of life for so long is dead, and so is its process. */
 const DEAD_AFTER_US = 60_000_000

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll } from 'vitest'
+import { postgresQueueModule, postgresQueueStore } from '../../src/queue/stores/postgres/index.ts'
+import { openPostgresHost, type PgHost, type PgHostOptions } from '../../src/storage/index.ts'
+import type { StoreFactory } from '../queue/store-contract/bench.ts'
+import { createDatabase, type TestDatabase } from './postgres.ts'
+import { type OpenTestStore, testStore } from './queue-store.ts'
+
+/** Empties every table and starts every sequence anew; what the migrations have entered is entered again. */
+const EMPTY = `
+DO $$
+BEGIN
+  EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('hivegate.%I', tablename), ', ') || ' RESTART IDENTITY'
+    FROM pg_tables WHERE schemaname = 'hivegate' AND tablename <> 'schema_migration');
+  INSERT INTO hivegate.buffer_stamp (stamp) VALUES (0);
+END $$`
+
+/** Connections of a test's store: more than lanes and a few operations need. */
+const POOL_SIZE = 8
+
+/** The queue's tables in a database of their own for one test file; call it at the top of a `describe`. */
+export class PostgresStores {
+  #database: TestDatabase | undefined
+  readonly #hosts = new Set<PgHost>()
+
+  constructor() {
+    beforeAll(async () => {
+      this.#database = await createDatabase()
+    })
+    afterAll(async () => {
+      await this.closeHosts()
+      await this.#database?.drop()
+    })
+  }
+
+  get database(): TestDatabase {
+    if (this.#database === undefined) throw new Error('only inside a test')
+    return this.#database
+  }
+
+  /** One more process, as it were, on the same database. */
+  async openHost(options: Partial<PgHostOptions> = {}): Promise<PgHost> {
+    const { target } = this.database
+    const host = await openPostgresHost({
+      ...{ target, modules: [postgresQueueModule], poolSize: POOL_SIZE },
+      ...options,
+    })
+    this.#hosts.add(host)
+    return host
+  }
+
+  async closeHosts(): Promise<void> {
+    for (const host of this.#hosts) await host.close()
+    this.#hosts.clear()
+  }
+
+  /** Makes the tables if they are not there, and empties them. */
+  async empty(): Promise<void> {
+    await this.closeHosts()
+    await this.openHost()
+    await this.database.query(EMPTY)
+  }
+
+  /** Stores for the contract: each begins with empty tables. */
+  readonly factory: StoreFactory = async (encryptionKey) => {
+    await this.empty()
+    const open = async (key: string) =>
+      postgresQueueStore(await this.openHost(), { encryptionKey: key })
+    return {
+      store: await open(encryptionKey),
+      reopen: async (key = encryptionKey) => {
+        await this.closeHosts()
+        return open(key)
+      },
+      close: () => this.closeHosts(),
+    }
+  }
+
+  /** The same for the suites that take a `TestStore`. */
+  readonly openTestStore: OpenTestStore = async ({ encryptionKey = '' } = {}) => {
+    await this.empty()
+    const store = testStore(postgresQueueStore(await this.openHost(), { encryptionKey }))
+    return { ...store, close: () => this.closeHosts() }
+  }
+}
