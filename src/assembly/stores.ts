@@ -15,7 +15,9 @@ import { WING_MODULES } from './wings.ts'
  * Opens the embedded store in `DATA_DIR` with the tables of every wing.
  * @throws StoreError when the folder is in use or holds a newer schema, BootError when it cannot be used
  */
-export async function openStore({ server, queue }: Config): Promise<SqliteHost> {
+export async function openStore({ server, database, queue }: Config): Promise<SqliteHost> {
+  // Data must not land in another store than the one that the operator named.
+  if (database.url !== undefined) throw new BootError('DATABASE_URL: not served yet')
   const { dataDir } = server
   const { encryptionKey } = queue
   try {

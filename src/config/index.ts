@@ -1,4 +1,5 @@
 import leven from 'leven'
+import { DATABASE_VARIABLES, type DatabaseConfig, databaseWarnings } from './database.ts'
 import { readHub } from './hub.ts'
 import type { HubConfig } from './hub-types.ts'
 import { HUB_VARIABLES } from './hub-variables.ts'
@@ -9,6 +10,8 @@ import { QUEUE_VARIABLES, type QueueConfig } from './queue.ts'
 import { checkTls, SERVER_VARIABLES, type ServerConfig } from './server.ts'
 import { type Environment, readSection, type Section } from './variable.ts'
 
+export type { DatabaseConfig } from './database.ts'
+export type { DatabaseUrl } from './database-url.ts'
 export { DEV_EXPIRY_S, DEV_RESOURCE_IDENTIFIER, DEV_SECRET, loadDevKey } from './hub.ts'
 export { DEFAULT_ISSUER } from './hub-issuers.ts'
 export {
@@ -42,6 +45,7 @@ export type { Environment } from './variable.ts'
 /** Every section of the environment, in the order in which `.env.example` lists them. */
 export const SECTIONS: Readonly<Record<string, Section>> = {
   Server: SERVER_VARIABLES,
+  Database: DATABASE_VARIABLES,
   Authentication: JWT_VARIABLES,
   Queue: QUEUE_VARIABLES,
   'Event hub': HUB_VARIABLES,
@@ -55,12 +59,13 @@ const OWN_PREFIXES = /^(JWT|MERCURE|PUBSUB|QUEEN)_/
 /** The whole configuration, frozen; read once at boot. */
 export interface Config {
   readonly server: ServerConfig
+  readonly database: DatabaseConfig
   readonly auth: AuthConfig
   readonly queue: QueueConfig
   readonly hub: HubConfig
   readonly operations: OperationsConfig
   readonly pubsub: PubsubConfig
-  /** For the log at boot: unknown variables below our prefixes, and what the hub's settings make unsafe. */
+  /** For the log at boot: unknown variables below our prefixes, and what other settings make unsafe. */
   readonly warnings: readonly string[]
 }
 
@@ -132,12 +137,18 @@ export function loadConfig(
   const problems: string[] = []
   const server = readSection(env, SERVER_VARIABLES, problems)
   checkTls(server, problems)
+  const database = readSection(env, DATABASE_VARIABLES, problems)
   const auth = readAuth(env, problems)
   const queue = readSection(env, QUEUE_VARIABLES, problems)
   const hub = readHub(env, problems)
   const operations = readSection(env, OPERATIONS_VARIABLES, problems)
   const pubsub = readSection(env, PUBSUB_VARIABLES, problems)
   if (problems.length > 0) throw new ConfigError(problems)
-  const warnings = [...unknownVariables(env), ...hub.warnings, ...pubsubWarnings(pubsub)]
-  return Object.freeze({ server, auth, queue, hub, operations, pubsub, warnings })
+  const warnings = [
+    ...unknownVariables(env),
+    ...databaseWarnings(database),
+    ...hub.warnings,
+    ...pubsubWarnings(pubsub),
+  ]
+  return Object.freeze({ server, database, auth, queue, hub, operations, pubsub, warnings })
 }

@@ -1,15 +1,8 @@
-import { z } from 'zod'
 import { duration, integer, oneOf, text } from './kinds.ts'
 import { type TrustProxy, trustProxy } from './trust-proxy.ts'
-import { type Kind, type Settings, secret, variable } from './variable.ts'
+import { type Settings, variable } from './variable.ts'
 
-/** Data must not land in another store than the one that the operator named. */
-const noDatabase: Kind<string> = {
-  schema: z.literal(''),
-  accepts: 'nothing: this version keeps its data in DATA_DIR only',
-}
-
-/** The listener, the log and where data lives. */
+/** The listener, the log and where the embedded store lives. */
 export const SERVER_VARIABLES = {
   port: variable('PORT', integer(0, 65_535), 6632, 'Port to listen on; 0 takes a free one'),
   host: variable('HOST', text, '0.0.0.0', 'Address to listen on'),
@@ -19,12 +12,11 @@ export const SERVER_VARIABLES = {
     'info',
     'Least severe level that is logged',
   ),
-  dataDir: variable('DATA_DIR', text, './data', 'Folder of the embedded store'),
-  databaseUrl: secret(
-    'DATABASE_URL',
-    noDatabase,
-    '',
-    'Reserved for a PostgreSQL store, which this version does not have',
+  dataDir: variable(
+    'DATA_DIR',
+    text,
+    './data',
+    'Folder of the embedded store; not used with DATABASE_URL',
   ),
   drainTimeoutMs: variable(
     'DRAIN_TIMEOUT',

@@ -56,11 +56,6 @@ describe('a setting that would silently do something else', () => {
     }
   })
 
-  it('DATABASE_URL is refused while there is no such store, and not repeated', () => {
-    const problems = problemsOf({ DATABASE_URL: 'postgres://u:s3cret@db/x' })
-    expect(problems).toMatch(/^DATABASE_URL: got a value of 24 characters, expected nothing/)
-  })
-
   it('no list of words begins with nothing', () => {
     expect(problemsOf({ MERCURE_PUBLISHER_JWT_ALG: 'HS1' })).toContain('one of HS256, ')
   })
