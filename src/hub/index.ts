@@ -37,4 +37,9 @@ export {
   type UpdateListener,
 } from './store.ts'
 export { localStore } from './stores/local.ts'
+export {
+  HUB_PG_MODULE,
+  type PostgresHubStoreOptions,
+  postgresHubStore,
+} from './stores/postgres/store.ts'
 export { HUB_MODULE, type SqliteHubStoreOptions, sqliteHubStore } from './stores/sqlite/store.ts'

@@ -40,12 +40,16 @@ export type UpdateListener = (update: StoredUpdate) => void
 
 /** How the hub keeps its history; the engine knows nothing else of a store. */
 export interface HubStore {
-  /** Makes the store ready and names its head. `listener` is called for every update accepted from then on. */
-  open(listener: UpdateListener): Promise<Head>
+  /**
+   * Makes the store ready and names its head. `listener` is called for every update accepted from then on. `onGap`
+   * is called when some were trimmed by another process before this one could hear them, as after a long outage.
+   */
+  open(listener: UpdateListener, onGap?: () => void): Promise<Head>
   /**
    * Accepts an update: resolves once it is durable and the listener of this process has heard it.
    * `trim` asks to bring the history back to its size as part of the same commit.
-   * @throws when the update could not be stored; it was then not delivered either
+   * @throws when the update could not be stored; it was then not delivered either, unless the way to a database
+   *   broke during the commit
    */
   append(update: Update, trim: boolean): Promise<void>
   /**

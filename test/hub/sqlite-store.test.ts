@@ -1,148 +1,30 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  HUB_MODULE,
-  type HubStore,
-  type StoredUpdate,
-  sqliteHubStore,
-  type Update,
-} from '../../src/hub/index.ts'
-import { openInlineHost, openSqliteHost } from '../../src/storage/index.ts'
-import { temporaryFolder } from '../support/hub/hub.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { HUB_MODULE, sqliteHubStore } from '../../src/hub/index.ts'
+import { openSqliteHost } from '../../src/storage/index.ts'
+import { hubStoreContract, type TestHubStore } from './store-contract.ts'
 
-const update = (id: string, fields: Partial<Update> = {}): Update => ({
-  id,
-  topics: ['a'],
-  data: '',
-  private: false,
-  ...fields,
-})
-
-/** An open store on memory, and what its listener has heard. */
-async function openStore(historySize = 0) {
-  const host = await openInlineHost([HUB_MODULE])
+async function openIn(dataDir: string, historySize: number): Promise<TestHubStore> {
+  const host = await openSqliteHost({ dataDir, modules: [HUB_MODULE] })
   const store = sqliteHubStore(host, { historySize })
-  const heard: StoredUpdate[] = []
-  const head = await store.open((stored) => heard.push(stored))
-  onTestFinished(async () => {
+  const end = async () => {
     await store.close()
     await host.close()
-  })
-  return { store, heard, head }
-}
-
-/** The whole history, page by page, as a reader would take it. */
-async function readAll(store: HubStore, from = 0): Promise<readonly StoredUpdate[]> {
-  const updates: StoredUpdate[] = []
-  for (let position = from; ; ) {
-    const page = await store.readAfter(position)
-    updates.push(...page.updates)
-    if (page.atHead) return updates
-    position = page.updates.at(-1)?.seq ?? position
+  }
+  return {
+    store,
+    async reopen() {
+      await end()
+      return openIn(dataDir, historySize)
+    },
+    async close() {
+      await end()
+      await rm(dataDir, { recursive: true })
+    },
   }
 }
 
-describe('the embedded history', () => {
-  it('begins empty', async () => {
-    const { store, head } = await openStore()
-    expect(head.seq).toBe(0)
-    expect(head.id).toBeUndefined()
-    expect(await store.readAfter(0)).toEqual({ updates: [], complete: true, atHead: true })
-    expect(await store.locate('x')).toBeUndefined()
-    expect(await store.locate('earliest')).toBe(0)
-  })
-
-  it('gives back every field as it came', async () => {
-    const { store, heard } = await openStore()
-    const full = update('ïd', {
-      topics: ['z', 'a', 'z', '"\\\u2028'],
-      data: 'NUL \0 and \r\n and 😀',
-      private: true,
-      type: 't',
-      retry: '18446744073709551615',
-    })
-    await store.append(full, false)
-    await store.append(update('2'), false)
-    const stored = [
-      { ...full, seq: 1 },
-      { ...update('2'), seq: 2 },
-    ]
-    expect(heard).toEqual(stored)
-    expect(await readAll(store)).toEqual(stored)
-  })
-
-  it('tells the listener in the order of the store, before the publisher is answered', async () => {
-    const { store, heard } = await openStore()
-    await Promise.all(
-      Array.from({ length: 500 }, async (_, at) => {
-        await store.append(update(`${at}`), false)
-        expect(heard.some(({ id }) => id === `${at}`)).toBe(true)
-      }),
-    )
-    expect(heard.map(({ seq }) => seq)).toEqual(Array.from({ length: 500 }, (_, at) => at + 1))
-    expect(await readAll(store)).toEqual(heard)
-  })
-
-  it('is read in pages that end early when their data is large', async () => {
-    const { store } = await openStore()
-    for (let at = 0; at < 5; at += 1) {
-      await store.append(update(`${at}`, { data: 'x'.repeat(700_000) }), false)
-    }
-    const page = await store.readAfter(0)
-    expect(page.updates).toHaveLength(2)
-    expect(page.atHead).toBe(false)
-    expect((await readAll(store)).map(({ id }) => id)).toEqual(['0', '1', '2', '3', '4'])
-  })
-
-  it('finds the first of several updates with one id', async () => {
-    const { store } = await openStore()
-    for (const id of ['a', 'same', 'b', 'same']) await store.append(update(id), false)
-    expect(await store.locate('same')).toBe(2)
-  })
-
-  it('H25: searches the newest ten thousand updates only', async () => {
-    const { store } = await openStore()
-    const many = Array.from({ length: 10_001 }, (_, at) => store.append(update(`${at}`), false))
-    await Promise.all(many)
-    expect(await store.locate('0')).toBeUndefined()
-    expect(await store.locate('1')).toBe(2)
-    expect(await store.locate('10000')).toBe(10_001)
-  })
-
-  it('keeps as many updates as it is told, and says so to a reader that was overtaken', async () => {
-    const { store } = await openStore(3)
-    for (let at = 1; at <= 5; at += 1) await store.append(update(`${at}`), at === 5)
-    expect((await readAll(store)).map(({ id }) => id)).toEqual(['3', '4', '5'])
-    expect((await store.readAfter(1)).complete).toBe(false)
-    expect((await store.readAfter(2)).complete).toBe(true)
-    expect(await store.locate('1')).toBeUndefined()
-  })
-
-  it('trims only when asked to, and never below its size', async () => {
-    const { store } = await openStore(3)
-    for (let at = 1; at <= 3; at += 1) await store.append(update(`${at}`), true)
-    expect(await readAll(store)).toHaveLength(3)
-    for (let at = 4; at <= 6; at += 1) await store.append(update(`${at}`), false)
-    expect(await readAll(store)).toHaveLength(6)
-  })
-
-  it('row 49: is there after a restart, and goes on counting', async () => {
-    const dataDir = temporaryFolder()
-    for (const round of [1, 2]) {
-      const host = await openSqliteHost({ dataDir, modules: [HUB_MODULE] })
-      const store = sqliteHubStore(host, { historySize: 0 })
-      const head = await store.open(() => {})
-      expect(head.seq).toBe((round - 1) * 2)
-      expect(head.id).toBe(round === 1 ? undefined : '1-b')
-      await store.append(update(`${round}-a`), false)
-      await store.append(update(`${round}-b`), false)
-      await store.close()
-      await host.close()
-    }
-  })
-
-  it('refuses what comes after it was closed', async () => {
-    const { store } = await openStore()
-    await store.close()
-    await expect(store.append(update('x'), false)).rejects.toThrow()
-  })
-})
+hubStoreContract('the embedded history', async (historySize) =>
+  openIn(await mkdtemp(join(tmpdir(), 'hivegate-hub-')), historySize),
+)

@@ -43,7 +43,11 @@ export class DeliveryEngine {
 
   /** Opens the store. */
   async start(): Promise<void> {
-    const head = await this.#options.store.open((update) => this.#deliver(update))
+    const head = await this.#options.store.open(
+      (update) => this.#deliver(update),
+      // Clients come back with their last id, and learn from the answer whether they have lost something.
+      () => this.endStreams(),
+    )
     // Updates may have been heard while the store opened.
     if (head.seq <= this.#headSeq) return
     this.#headSeq = head.seq
