@@ -8,7 +8,10 @@ import {
 } from '../keys/index.ts'
 import type { IssuerStore, KeyRow } from './store.ts'
 
-type KeyStore = Pick<IssuerStore, 'keys' | 'upsertKey' | 'insertKey' | 'revokeKey'>
+type KeyStore = Pick<
+  IssuerStore,
+  'keys' | 'upsertKey' | 'insertKey' | 'revokeKey' | 'onKeysChanged'
+>
 
 /** What the registry is opened with. */
 export interface RegistryOptions {
@@ -16,7 +19,7 @@ export interface RegistryOptions {
   readonly clock: { now(): number }
   /**
    * Time in ms between looks at the store, for a store that other processes write too; 0: this process
-   * is the only writer. It bounds how long a key revoked elsewhere is still accepted here.
+   * is the only writer. It bounds how long a key revoked elsewhere is still accepted here when the store's own word of it got lost.
    */
   readonly refreshMs?: number
 }
@@ -38,6 +41,8 @@ export class KeyRegistry implements KeySource {
   readonly #retired = new Set<(kid: string) => void>()
   #entries: ReadonlyMap<string, Entry> = new Map()
   #writes = 0
+  #reads = 0
+  #stopHearing: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
   private constructor({ store, clock }: RegistryOptions) {
@@ -49,7 +54,10 @@ export class KeyRegistry implements KeySource {
   static async open(options: RegistryOptions): Promise<KeyRegistry> {
     const registry = new KeyRegistry(options)
     await registry.refresh()
-    const { refreshMs = 0 } = options
+    const { refreshMs = 0, store } = options
+    registry.#stopHearing = store.onKeysChanged?.(() => {
+      registry.refresh().catch(() => undefined)
+    })
     if (refreshMs > 0) registry.#poll(refreshMs)
     return registry
   }
@@ -105,14 +113,18 @@ export class KeyRegistry implements KeySource {
   /** Reads all keys again; what was written meanwhile is newer than what was read and stays. */
   async refresh(): Promise<void> {
     const writes = this.#writes
+    this.#reads += 1
+    const reads = this.#reads
     const rows = await this.#store.keys()
-    if (writes !== this.#writes) return
+    // Of two reads at once the one that began last is the newer one.
+    if (writes !== this.#writes || reads !== this.#reads) return
     this.#replace(new Map(rows.map((row) => [row.kid, { row, key: verificationKeyOf(row.jwk) }])))
   }
 
   close(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#stopHearing?.()
     this.#listeners.clear()
     this.#retired.clear()
   }

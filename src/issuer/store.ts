@@ -62,6 +62,11 @@ export interface IssuerStore {
   insertKey(jwk: PublicJwk, nowMs: number): Promise<KeyRow>
   /** Marks a key revoked, keeping the first date; undefined when the kid is unknown. */
   revokeKey(kid: string, nowMs: number): Promise<KeyRow | undefined>
+  /**
+   * Calls back when another process may have written keys; returns the way to stop. Only a store that is shared has
+   * it; a call may get lost, so `keys` has to be read from time to time as well.
+   */
+  onKeysChanged?(listener: () => void): () => void
 
   herds(): Promise<readonly HerdRow[]>
   /** False when the herd exists. */

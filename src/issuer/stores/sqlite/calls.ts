@@ -8,7 +8,7 @@ type Sync<F> = F extends (...args: infer A) => Promise<infer R> ? (...args: A) =
 
 /** The methods of the port that only read. */
 export type ReadName = 'keys' | 'herds' | 'devices' | 'deviceSecret' | 'userGrants'
-export type WriteName = Exclude<keyof IssuerStore, ReadName>
+export type WriteName = Exclude<keyof IssuerStore, ReadName | 'onKeysChanged'>
 
 export type IssuerReads = { readonly [K in ReadName]: Sync<IssuerStore[K]> }
 export type IssuerWrites = { readonly [K in WriteName]: Sync<IssuerStore[K]> }

@@ -11,8 +11,9 @@ import { ISSUER_MODULE, type ReadName, type StoreCall, type WriteName } from './
 /** Names the issuer's part for the store's threads. */
 export const ISSUER_SQLITE_MODULE: ModuleSpec = { url: siblingUrl(import.meta.url, 'module') }
 
-type Args<K extends keyof IssuerStore> = Parameters<IssuerStore[K]>
-type Answer<K extends keyof IssuerStore> = Awaited<ReturnType<IssuerStore[K]>>
+type CallName = ReadName | WriteName
+type Args<K extends CallName> = Parameters<IssuerStore[K]>
+type Answer<K extends CallName> = Awaited<ReturnType<IssuerStore[K]>>
 
 /** Administration is rare and its rows are small; the bound only has to exist. */
 const MAX_WAITING = 1000

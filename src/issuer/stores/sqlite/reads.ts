@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Ability, UserGrants } from '../../store.ts'
+import { deviceRow, herdRow, keyRow } from '../rows.ts'
 import type { IssuerReads } from './calls.ts'
-import { deviceRow, herdRow, keyRow } from './rows.ts'
 
 /** The reads of the issuer on one connection. */
 export function issuerReads(db: DatabaseSync): IssuerReads {

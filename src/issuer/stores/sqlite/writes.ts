@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyRow } from '../../store.ts'
+import { keyRow } from '../rows.ts'
 import type { IssuerWrites } from './calls.ts'
-import { keyRow } from './rows.ts'
 
 function keyWrites(db: DatabaseSync): Pick<IssuerWrites, 'upsertKey' | 'insertKey' | 'revokeKey'> {
   const byKid = db.prepare('SELECT * FROM pubsub_jwt_public_keys WHERE kid = ?')

@@ -1,8 +1,8 @@
-import type { SQLOutputValue } from 'node:sqlite'
-import { parsePublicJwk } from '../../../keys/index.ts'
-import type { DeviceRow, HerdRow, KeyRow } from '../../store.ts'
+import { parsePublicJwk } from '../../keys/index.ts'
+import type { DeviceRow, HerdRow, KeyRow } from '../store.ts'
 
-type Row = Readonly<Record<string, SQLOutputValue>>
+/** A row as a database gives it. */
+type Row = Readonly<Record<string, unknown>>
 
 /** A row of `pubsub_jwt_public_keys`; the JWK is checked again, so that nothing unchecked is ever served. */
 export function keyRow(row: Row): KeyRow {
