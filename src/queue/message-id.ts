@@ -66,3 +66,9 @@ export function freshId(nowMs: number): string {
   advance(freshMark, nowMs)
   return formatId(freshMark)
 }
+
+/** Text not above any UUIDv7 of that millisecond or a later one: ids stand in the order of time. */
+export function firstIdAt(ms: number): string {
+  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
+}

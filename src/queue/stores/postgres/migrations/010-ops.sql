@@ -20,14 +20,18 @@ CREATE TABLE hivegate.trace_tag (
 );
 CREATE INDEX trace_tag_trace ON hivegate.trace_tag (trace_id);
 
--- Running totals, so that the list of names never scans; `trace_name_message` counts messages once.
+-- Running totals, so that the list of names never scans; each backend adds to one of 16 rows, as in queue_total.
 CREATE TABLE hivegate.trace_name (
-  name text COLLATE "C" PRIMARY KEY,
+  name text COLLATE "C" NOT NULL,
+  slot smallint NOT NULL,
   traces bigint NOT NULL,
   messages bigint NOT NULL,
-  last_seen bigint NOT NULL
+  last_seen bigint NOT NULL,
+  PRIMARY KEY (name, slot)
 );
-CREATE INDEX trace_name_seen ON hivegate.trace_name (last_seen);
+-- The names seen last, in the order of the list.
+CREATE INDEX trace_name_seen ON hivegate.trace_name (last_seen DESC, name);
+-- Counts messages once.
 CREATE TABLE hivegate.trace_name_message (
   name text COLLATE "C" NOT NULL,
   partition_id bigint NOT NULL,

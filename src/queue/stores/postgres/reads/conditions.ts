@@ -12,7 +12,7 @@ export interface Conditions {
  * `?` stands for the value; numbering begins behind `before` parameters.
  */
 export function conditions(
-  filters: readonly (readonly [sql: string, value: string | number | null])[],
+  filters: readonly (readonly [sql: string, value: string | number | readonly string[] | null])[],
   before = 0,
 ): Conditions {
   const wanted = filters.filter(([, value]) => value !== null)

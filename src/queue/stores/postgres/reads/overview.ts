@@ -122,10 +122,7 @@ const DEPTH = `SELECT coalesce(t.stored - u.passed, t.stored) AS pending
   WHERE q.name = $1 AND NOT q.deleted`
 
 /** Unconsumed messages of one group. */
-export async function readDepth(
-  db: Statements,
-  { queue, group }: Args<'depth'>,
-): Result<'depth'> {
+export async function readDepth(db: Statements, { queue, group }: Args<'depth'>): Result<'depth'> {
   const values = [queue, group === '' ? QUEUE_MODE : group]
   const [row] = await db.rows<{ pending: number }>('depth', DEPTH, values)
   return row ?? null

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { firstIdAt } from '../../../message-id.ts'
 import type { OpsWrites } from '../../../store-ops.ts'
 import { change, query } from '../rows.ts'
 import type { historyWriter } from './history.ts'
@@ -7,12 +8,6 @@ interface OldTrace {
   id: string
   partition_id: number
   transaction_id: string
-}
-
-/** Not above any UUIDv7 of that millisecond or a later one: ids stand in the order of time. */
-function firstIdAt(ms: number): string {
-  const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
 /** Takes away what has had its time: old metrics, old traces, and what deleted partitions left behind. */

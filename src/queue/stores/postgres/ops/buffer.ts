@@ -1,0 +1,90 @@
+import type { Statements, Tx } from '../../../../storage/index.ts'
+import type { BufferState, Writes } from '../../../store.ts'
+import { appendKept, type KeptMessage } from '../append.ts'
+import { type Answer, quiet } from '../handler.ts'
+
+interface Columns {
+  readonly seq: number
+  readonly queue: string
+  readonly partition: string
+  readonly namespace: string | null
+  readonly task: string | null
+  readonly message_id: string
+  readonly transaction_id: string
+  readonly trace_id: string | null
+  readonly producer_sub: string | null
+  readonly encrypted: boolean
+  readonly payload: string
+}
+
+function keptOf(row: Columns): KeptMessage {
+  return {
+    item: {
+      queue: row.queue,
+      partition: row.partition,
+      payload: row.payload,
+      transactionId: row.transaction_id,
+      traceId: row.trace_id,
+      namespace: row.namespace,
+      task: row.task,
+    },
+    id: row.message_id,
+    encrypted: row.encrypted,
+    producerSub: row.producer_sub,
+  }
+}
+
+/** Processes take turns at the buffer: two that emptied it side by side would mix up the order. */
+const TURN = `SELECT pg_advisory_xact_lock(hashtextextended('hivegate buffer', 0))`
+
+/**
+ * Switch and buffer in one statement, so that they are of one moment: a push that is seen here came before the
+ * switch was seen off. One more than wanted tells whether something is left.
+ */
+const FIRST = `SELECT b.* FROM hivegate.buffered_push b
+  WHERE NOT b.failed AND NOT EXISTS (SELECT FROM hivegate.flag f
+    WHERE f.name = 'pushMaintenance' AND f.value)
+  ORDER BY b.seq LIMIT $1::bigint + 1`
+
+const REMOVE = 'DELETE FROM hivegate.buffered_push WHERE seq = ANY($1::bigint[])'
+
+/** One step of the replay; in arrival order, with the normal duplicate check. Queue API 13.1. */
+export async function drainBuffer(
+  tx: Tx,
+  { limit, nowUs }: Writes['drainBuffer']['args'],
+): Promise<Answer<Writes['drainBuffer']['result']>> {
+  await tx.rows('buffer_turn', TURN)
+  const rows = await tx.rows<Columns>('buffer_first', FIRST, [limit])
+  const step = rows.slice(0, limit)
+  const left = rows.length - step.length
+  if (step.length === 0) return quiet({ moved: 0, left })
+  const { wakes, notes } = await appendKept(tx, step.map(keptOf), nowUs)
+  await tx.rows('buffer_remove', REMOVE, [step.map(({ seq }) => seq)])
+  return { value: { moved: step.length, left }, wakes, notes }
+}
+
+const SKIP = `UPDATE hivegate.buffered_push SET failed = true
+  WHERE seq = (SELECT min(seq) FROM hivegate.buffered_push WHERE NOT failed) RETURNING seq`
+
+/** Sets the first buffered push aside when it cannot be replayed. */
+export async function skipBuffered(tx: Tx): Promise<Answer<Writes['skipBuffered']['result']>> {
+  await tx.rows('buffer_turn', TURN)
+  return quiet({ skipped: (await tx.rows('buffer_skip', SKIP)).length > 0 })
+}
+
+const STATE = `SELECT
+  (SELECT count(*) FROM hivegate.buffered_push WHERE NOT failed) AS pending,
+  (SELECT count(*) FROM hivegate.buffered_push WHERE failed) AS failed,
+  (SELECT buffered_at FROM hivegate.buffered_push WHERE NOT failed ORDER BY seq LIMIT 1) AS oldest`
+
+interface StateColumns {
+  readonly pending: number
+  readonly failed: number
+  readonly oldest: number | null
+}
+
+/** The buffer of push maintenance. */
+export async function readBuffer(db: Statements): Promise<BufferState> {
+  const [row] = await db.rows<StateColumns>('buffer', STATE)
+  return { pending: row?.pending ?? 0, failed: row?.failed ?? 0, oldestUs: row?.oldest ?? null }
+}
