@@ -8,15 +8,25 @@ import type { Step } from './steps.ts'
 
 /** Plays every kind of step: what consumers do, and what operators do between. */
 export class Driver extends Consumers {
+  /** The model's clock. */
+  get nowUs(): number {
+    return this.model.nowUs
+  }
+
+  /** Plays the steps and leaves everything as it is then. */
+  async play(steps: readonly Step[]): Promise<void> {
+    for (const step of steps) {
+      this.model.step += 1
+      // Never a whole second, so that no delay or window ends exactly now.
+      this.model.nowUs += MS
+      this.moments.push(this.model.nowUs)
+      await this.#play(this.#ownGroup(step))
+    }
+  }
+
   async run(steps: readonly Step[]): Promise<void> {
     try {
-      for (const step of steps) {
-        this.model.step += 1
-        // Never a whole second, so that no delay or window ends exactly now.
-        this.model.nowUs += MS
-        this.moments.push(this.model.nowUs)
-        await this.#play(this.#ownGroup(step))
-      }
+      await this.play(steps)
       await checkRest(this.store, this.model, (name) => this.own(name))
     } finally {
       // The jobs of later runs reach over all queues; what is left is work for their purge steps.

@@ -34,13 +34,10 @@ function keptOf(row: Columns): KeptMessage {
   }
 }
 
-/** Processes take turns at the buffer: two that emptied it side by side would mix up the order. */
-const TURN = `SELECT pg_advisory_xact_lock(hashtextextended('hivegate buffer', 0))`
+/** No push goes past or into the buffer, no switch is set and nobody else drains until this is done. */
+const TURN = 'SELECT hivegate.enter_buffer_gate(true)'
 
-/**
- * Switch and buffer in one statement, so that they are of one moment: a push that is seen here came before the
- * switch was seen off. One more than wanted tells whether something is left.
- */
+/** One more than wanted tells whether something is left. */
 const FIRST = `SELECT b.* FROM hivegate.buffered_push b
   WHERE NOT b.failed AND NOT EXISTS (SELECT FROM hivegate.flag f
     WHERE f.name = 'pushMaintenance' AND f.value)

@@ -5,18 +5,6 @@ import type { Consumer } from '../../message-views.ts'
 export const CONSUMES = `(s.mode IS NOT NULL OR (SELECT sum(x.members)
   FROM hivegate.subscription_total x WHERE x.subscription_id = s.id) > 0)`
 
-/**
- * Where the group `s` stands on a partition with its cursor `c`; without one, where the rule of its registration
- * will let it begin. Queue API 7.1.
- */
-export function positionSql(p: 'p' | 'b'): string {
-  return `CASE
-    WHEN c.position IS NOT NULL THEN c.position
-    WHEN s.mode IS NULL OR s.mode = 'all' OR s.start_at IS NULL
-      OR (s.mode = 'new' AND ${p}.id > s.born_after) THEN ${p}.head - 1
-    ELSE hivegate.first_made_from(${p}.id, ${p}.head, ${p}.next, ${p}.stamp, s.start_at) - 1 END`
-}
-
 interface Columns {
   readonly partition_id: number
   readonly group_name: string
@@ -26,7 +14,7 @@ interface Columns {
   readonly retry_count: number
 }
 
-const CONSUMERS = `SELECT p.id AS partition_id, s.group_name, ${positionSql('p')} AS position,
+const CONSUMERS = `SELECT p.id AS partition_id, s.group_name, coalesce(c.position, hivegate.start_position(s, p)) AS position,
     CASE WHEN c.lease_until > $2 THEN c.lease_end END AS lease_end,
     CASE WHEN c.lease_until > $2 THEN c.lease_until END AS lease_until,
     coalesce(c.retry_count, 0) AS retry_count
@@ -35,7 +23,10 @@ const CONSUMERS = `SELECT p.id AS partition_id, s.group_name, ${positionSql('p')
   LEFT JOIN hivegate.cursor c ON c.partition_id = p.id AND c.subscription_id = s.id
   WHERE p.id = ANY($1::bigint[]) ORDER BY s.group_name`
 
-/** Who consumes some partitions, as it is at `nowUs`; by the id of the partition. */
+/**
+ * Who consumes some partitions, as it is at `nowUs`; by the id of the partition. A group without a cursor stands where the
+ * rule of its registration will let it begin.
+ */
 export async function consumersOf(
   db: Statements,
   partitionIds: readonly number[],

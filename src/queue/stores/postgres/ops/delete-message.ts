@@ -10,10 +10,12 @@ interface Origin {
   readonly task: string
 }
 
-/** The queue's row is locked, so that no group gets its cursors and counts what it has passed meanwhile. */
-const LOCK_QUEUE = `SELECT p.id, q.id AS queue_id, q.name AS queue, q.namespace, q.task
+const FIND = `SELECT p.id, q.id AS queue_id, q.name AS queue, q.namespace, q.task
   FROM hivegate.partition p JOIN hivegate.queue q ON q.id = p.queue_id AND NOT q.deleted
-  WHERE p.uuid = $1 FOR NO KEY UPDATE OF q`
+  WHERE p.uuid = $1`
+
+/** Inside the gate no group gets its cursors, and the queue is not deleted. */
+const ENTER = 'SELECT hivegate.enter_gates(ARRAY[$1::text])'
 
 const LOCK_PARTITION = 'SELECT id FROM hivegate.partition WHERE id = $1 FOR NO KEY UPDATE'
 
@@ -28,20 +30,16 @@ const REMOVE_DEAD = `WITH gone AS (DELETE FROM hivegate.dead_letter
     WHERE partition_uuid = $1 AND transaction_id = $2 RETURNING id)
   SELECT count(*) AS n FROM gone`
 
-const COUNT_QUEUE = `INSERT INTO hivegate.queue_total AS t (queue_id, slot, stored, dead)
-  VALUES ($1, pg_backend_pid() % 16, -$2::bigint, -$3::bigint)
-  ON CONFLICT (queue_id, slot) DO UPDATE SET stored = t.stored + excluded.stored,
-    dead = t.dead + excluded.dead`
+const COUNT_QUEUE = 'SELECT hivegate.add_queue_total($1, 0, 0, -$2::bigint, -$3::bigint)'
 
 /** Groups that had passed a removed message have passed fewer now. */
 const COUNT_PASSED = `INSERT INTO hivegate.subscription_total AS t (subscription_id, slot, passed)
-  SELECT c.subscription_id, pg_backend_pid() % 16, -count(*)
+  SELECT c.subscription_id, hivegate.total_slot(), -count(*)
   FROM hivegate.cursor c JOIN hivegate.subscription s ON s.id = c.subscription_id
   JOIN unnest($2::bigint[]) g (position) ON g.position <= c.position
   WHERE c.partition_id = $1 GROUP BY c.subscription_id ORDER BY c.subscription_id
   ON CONFLICT (subscription_id, slot) DO UPDATE SET passed = t.passed + excluded.passed`
 
-/** The hole, and how many groups have no lease any more and something to deliver. */
 const DIG = 'UPDATE hivegate.partition SET holes = holes + $2 WHERE id = $1'
 
 /**
@@ -68,6 +66,15 @@ const SHRINK = `UPDATE hivegate.cursor c SET
   WHERE p.id = $1 AND c.partition_id = p.id AND c.subscription_id = h.subscription_id
   RETURNING l.position IS NULL AND c.ready_at IS NOT NULL AS free`
 
+/** The partition, once its queue stays as it is. */
+async function enter(tx: Tx, partitionId: string): Promise<Origin | undefined> {
+  const [before] = await tx.rows<Origin>('delete_message_find', FIND, [partitionId])
+  if (before === undefined) return undefined
+  await tx.rows('delete_message_enter', ENTER, [before.queue])
+  const [origin] = await tx.rows<Origin>('delete_message_find', FIND, [partitionId])
+  return origin
+}
+
 /** Takes the messages of the address out of the partition; answers their positions and who may go on. */
 async function remove(tx: Tx, id: number, transactionId: string, nowUs: number) {
   await tx.rows('delete_message_lock', LOCK_PARTITION, [id])
@@ -90,7 +97,7 @@ export async function deleteMessage(
   tx: Tx,
   { partitionId, transactionId, nowUs }: Writes['deleteMessage']['args'],
 ): Promise<Answer<Writes['deleteMessage']['result']>> {
-  const [origin] = await tx.rows<Origin>('delete_message_queue', LOCK_QUEUE, [partitionId])
+  const origin = await enter(tx, partitionId)
   if (origin === undefined) return quiet({ deleted: false })
   const { removed, free } = await remove(tx, origin.id, transactionId, nowUs)
   const [dead] = await tx.rows<{ n: number }>('delete_message_dead', REMOVE_DEAD, [

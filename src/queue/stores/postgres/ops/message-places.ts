@@ -2,22 +2,19 @@ import type { MessageFilter } from '../../../store.ts'
 import { type Conditions, conditions } from '../reads/conditions.ts'
 import { DEAD_POSITIONS, IS_DEAD, runsSql } from './message-runs.ts'
 
-function firstFrom(us: string): string {
-  return `hivegate.first_made_from(p.id, p.head, p.next, p.stamp, ${us})`
-}
-
-/** The partitions that match, each with the positions whose message was made in the span of the filter. */
+/**
+ * The partitions that match, each with the positions whose message was made in the span of the filter; `part` is
+ * the partition's row as functions want it.
+ */
 function boundsSql({ fromUs, toUs }: MessageFilter, where: Conditions, next: number): string {
   const from = `$${next}::bigint`
   const to = `$${next + (fromUs === null ? 0 : 1)}::bigint`
-  const low = fromUs === null ? 'p.head' : firstFrom(from)
-  const upTo = `CASE WHEN p.stamp <= ${to} THEN p.next ELSE ${firstFrom(`${to} + 1`)} END`
-  const high = toUs === null ? 'p.next' : upTo
-  return `SELECT p.*, ${low} AS low, ${high} - 1 AS high
-    FROM (SELECT p.*, q.name AS queue, q.namespace, q.task, q.priority
-      FROM hivegate.partition p JOIN hivegate.queue q ON q.id = p.queue_id AND NOT q.deleted
-      WHERE ${where.sql} AND p.head < p.next
-        ${fromUs === null ? '' : `AND p.stamp >= ${from}`}) p`
+  const low = fromUs === null ? 'p.head' : `hivegate.first_made_from(p, ${from})`
+  const high = toUs === null ? 'p.next' : `hivegate.first_made_from(p, ${to} + 1)`
+  return `SELECT p.id, p.uuid, p.name, p.queue_id, p.holes, p AS part, q.name AS queue, q.namespace,
+      q.task, q.priority, ${low} AS low, ${high} - 1 AS high
+    FROM hivegate.partition p JOIN hivegate.queue q ON q.id = p.queue_id AND NOT q.deleted
+    WHERE ${where.sql} AND p.head < p.next ${fromUs === null ? '' : `AND p.stamp >= ${from}`}`
 }
 
 const COLUMNS = `b.id AS partition_id, b.uuid, b.name, b.queue, b.namespace, b.task, b.priority,

@@ -1,6 +1,6 @@
 import { QUEUE_MODE } from '../../../model.ts'
 import type { MessageStatus } from '../../../store.ts'
-import { CONSUMES, positionSql } from './consumers.ts'
+import { CONSUMES } from './consumers.ts'
 
 /** The message `m` of the partition `b` has a dead letter. */
 export const IS_DEAD = `EXISTS (SELECT 1 FROM hivegate.dead_letter d
@@ -22,7 +22,7 @@ const VIEWS = `SELECT b.id,
     coalesce(range_agg(int8range(v.position + 1, v.lease_end + 1))
       FILTER (WHERE v.lease_end > v.position), '{}') AS leased
   FROM bound b LEFT JOIN LATERAL (
-    SELECT s.group_name, ${positionSql('b')} AS position,
+    SELECT s.group_name, coalesce(c.position, hivegate.start_position(s, b.part)) AS position,
       CASE WHEN c.lease_until > $1 THEN c.lease_end END AS lease_end
     FROM hivegate.subscription s
     LEFT JOIN hivegate.cursor c ON c.partition_id = b.id AND c.subscription_id = s.id

@@ -3,7 +3,7 @@ import { freshId } from '../../../message-id.ts'
 import type { Writes } from '../../../store.ts'
 import { type Answer, quiet } from '../handler.ts'
 
-/** Rows of running totals that one name has at most: backends that add to one name do not wait for each other. */
+/** Rows of running totals that one name has at most: what `hivegate.total_slot` ranges over. */
 export const TRACE_NAME_SLOTS = 16
 
 /**
@@ -28,7 +28,7 @@ const ADD = `WITH origin AS (
     RETURNING n.name, n.traces),
   counted AS (
     INSERT INTO hivegate.trace_name AS n (name, slot, traces, messages, last_seen)
-    SELECT p.name, pg_backend_pid() % ${TRACE_NAME_SLOTS}, 1, (p.traces = 1)::int, $8
+    SELECT p.name, hivegate.total_slot(), 1, (p.traces = 1)::int, $8
     FROM pair p ORDER BY p.name
     ON CONFLICT (name, slot) DO UPDATE SET traces = n.traces + 1,
       messages = n.messages + excluded.messages,

@@ -35,7 +35,7 @@ export class Overview {
       errors: query<{ error: string; count: number }>(
         db,
         `SELECT coalesce(error, '') AS error, count(*) AS count FROM dead_letter
-         WHERE queue_id = ? GROUP BY error ORDER BY count DESC LIMIT ${TOP_ERRORS}`,
+         WHERE queue_id = ? GROUP BY error ORDER BY count DESC, error LIMIT ${TOP_ERRORS}`,
       ),
       groups: query<{ queue_name: string; group_name: string; lag: number; consumed: number }>(
         db,
@@ -117,7 +117,7 @@ export class Overview {
     }
     return [...sums]
       .map(([error, count]) => ({ error, count }))
-      .sort((a, b) => b.count - a.count)
+      .sort((a, b) => b.count - a.count || (a.error < b.error ? -1 : 1))
       .slice(0, TOP_ERRORS)
   }
 }
