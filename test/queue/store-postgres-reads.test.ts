@@ -41,8 +41,9 @@ describe('every read of the PostgreSQL store', () => {
   })
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])(
-    'answers what the embedded store answers: %i',
+  test.each([1, 2, 3])(
+    'answers what the embedded store answers after the random steps of seed %i',
+    { timeout: 180_000 },
     async (seed) => {
       const file = join(dataDir, `${seed}.db`)
       const embedded = await openInlineHost([sqliteQueueModule({ encryptionKey })], file)

@@ -1,7 +1,7 @@
 import type { Statements, Tx } from '../../../../storage/index.ts'
 import type { BufferState, Writes } from '../../../store.ts'
 import { appendKept, type KeptMessage } from '../append.ts'
-import { type Answer, quiet } from '../handler.ts'
+import { type Answer, quiet, type StoreContext } from '../handler.ts'
 
 interface Columns {
   readonly seq: number
@@ -49,13 +49,14 @@ const REMOVE = 'DELETE FROM hivegate.buffered_push WHERE seq = ANY($1::bigint[])
 export async function drainBuffer(
   tx: Tx,
   { limit, nowUs }: Writes['drainBuffer']['args'],
+  context: StoreContext,
 ): Promise<Answer<Writes['drainBuffer']['result']>> {
   await tx.rows('buffer_turn', TURN)
   const rows = await tx.rows<Columns>('buffer_first', FIRST, [limit])
   const step = rows.slice(0, limit)
   const left = rows.length - step.length
   if (step.length === 0) return quiet({ moved: 0, left })
-  const { wakes, notes } = await appendKept(tx, step.map(keptOf), nowUs)
+  const { wakes, notes } = await appendKept(tx, step.map(keptOf), nowUs, context)
   await tx.rows('buffer_remove', REMOVE, [step.map(({ seq }) => seq)])
   return { value: { moved: step.length, left }, wakes, notes }
 }
