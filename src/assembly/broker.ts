@@ -8,7 +8,7 @@ import { readCertificate, reloadCertificate } from './certificate.ts'
 import { listen } from './listen.ts'
 import { liveMetrics } from './live-metrics.ts'
 import { closeListener } from './shutdown.ts'
-import { openQueue, openStore } from './stores.ts'
+import { openQueue, openStores } from './stores.ts'
 import { openWings } from './wings.ts'
 
 export { BootError } from './boot-error.ts'
@@ -43,9 +43,9 @@ async function openParts(
 ) {
   const { log, identity, clock = Date } = options
   const operations = new Operations({ config: config.operations, clock, identity })
-  const host = await openStore(config)
-  opened.defer(() => host.close())
-  const engine = await openQueue(config, host, { log, clock, operations })
+  const stores = await openStores(config, log)
+  opened.defer(() => stores.close())
+  const engine = await openQueue(config, stores.queue, { log, clock, operations })
   opened.defer(() => engine.close())
   operations.attach(engine, (err) => log.warn({ err }, 'metrics could not be stored'))
   opened.defer(() => operations.stop())
@@ -53,9 +53,9 @@ async function openParts(
   opened.defer(() => jobs.stop())
   const metrics = liveMetrics(clock)
   const { registry } = metrics
-  const wings = await openWings({ config, host, log, clock, registry })
+  const wings = await openWings({ config, stores, log, clock, registry })
   for (const wing of wings) opened.defer(async () => wing.close?.())
-  return { engine, metrics, operations, wings }
+  return { store: stores.kind, engine, metrics, operations, wings }
 }
 
 /**
@@ -70,7 +70,7 @@ export async function startBroker(config: Config, options: BrokerOptions): Promi
     const workerId = config.queue.workerId || `${host}-${process.pid}`
     const identity = { hostname: host, workerId, port: config.server.port }
     const parts = await openParts(config, { ...options, identity }, opened)
-    const { app, auth } = createApp({ config, log, clock, store: 'sqlite', ...identity, ...parts })
+    const { app, auth } = createApp({ config, log, clock, ...identity, ...parts })
     opened.defer(() => auth.close())
     const server = createListener(app, {}, readCertificate(config))
     const port = await listen(server, config.server.host, config.server.port)

@@ -1,18 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { Config } from '../config/index.ts'
 import { type Listener, type Logger, renewCertificate, type TlsFiles } from '../http/index.ts'
 import { BootError } from './boot-error.ts'
-
-function readFile(name: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-    throw new BootError(`${name}: "${path}" cannot be read (${code})`, { cause })
-  }
-}
+import { readNamedFile } from './read-file.ts'
 
 /**
  * Reads the certificate and key of the TLS listener; undefined without the two settings.
@@ -21,8 +12,8 @@ function readFile(name: string, path: string): string {
 export function readCertificate({ server }: Config): TlsFiles | undefined {
   const { tlsCertFile, tlsKeyFile } = server
   if (tlsCertFile === '') return undefined
-  const cert = readFile('TLS_CERT_FILE', tlsCertFile)
-  const key = readFile('TLS_KEY_FILE', tlsKeyFile)
+  const cert = readNamedFile('TLS_CERT_FILE', tlsCertFile)
+  const key = readNamedFile('TLS_KEY_FILE', tlsKeyFile)
   try {
     createSecureContext({ cert, key })
     // The context alone would take a key of another kind than the certificate's.

@@ -1,33 +1,39 @@
 import type { Config } from '../config/index.ts'
 import type { Logger } from '../http/index.ts'
+import type { HubStore } from '../hub/index.ts'
+import type { IssuerStore } from '../issuer/index.ts'
 import {
   createQueueEngine,
   type Operations,
   type QueueEngine,
-  sqliteQueueModule,
-  sqliteQueueStore,
+  type QueueStore,
 } from '../queue/index.ts'
-import { openSqliteHost, type SqliteHost } from '../storage/index.ts'
-import { BootError } from './boot-error.ts'
-import { WING_MODULES } from './wings.ts'
+import { openEmbeddedStores } from './embedded.ts'
+import { openPostgresStores } from './postgres.ts'
+
+/** What every part of the broker keeps, on one open database. */
+export interface Stores {
+  /** Name of the kind in health and status. */
+  readonly kind: 'sqlite' | 'postgres'
+  readonly queue: QueueStore
+  readonly issuer: IssuerStore
+  /** Makes the hub's history; its owner closes it. */
+  hub(historySize: number): HubStore
+  /** How often the issuer's keys are read again, in ms; 0 where this process is the only writer. */
+  readonly registryRefreshMs: number
+  /** Closes the database, after everything that uses it. */
+  close(): Promise<void>
+}
 
 /**
- * Opens the embedded store in `DATA_DIR` with the tables of every wing.
- * @throws StoreError when the folder is in use or holds a newer schema, BootError when it cannot be used
+ * Opens the PostgreSQL database of `DATABASE_URL`, or without one the embedded store in `DATA_DIR`, with the tables
+ * of every wing.
+ * @throws StoreError when the folder is in use or holds a newer schema, BootError when the store cannot be used
  */
-export async function openStore({ server, database, queue }: Config): Promise<SqliteHost> {
-  // Data must not land in another store than the one that the operator named.
-  if (database.url !== undefined) throw new BootError('DATABASE_URL: not served yet')
-  const { dataDir } = server
-  const { encryptionKey } = queue
-  try {
-    const modules = [sqliteQueueModule({ encryptionKey }), ...WING_MODULES]
-    return await openSqliteHost({ dataDir, modules })
-  } catch (cause) {
-    // A folder that cannot be made or written is told with the system's own word for it.
-    if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause
-    throw new BootError(`DATA_DIR: "${dataDir}" cannot be used (${String(cause.code)})`, { cause })
-  }
+export function openStores(config: Config, log: Logger): Promise<Stores> {
+  return config.database.url === undefined
+    ? openEmbeddedStores(config)
+    : openPostgresStores(config, log)
 }
 
 /** What the engine needs besides its store. */
@@ -41,11 +47,11 @@ export interface EngineParts {
 /** Makes the queue's engine on the open store. */
 export function openQueue(
   config: Config,
-  host: SqliteHost,
+  store: QueueStore,
   { log, clock, operations }: EngineParts,
 ): Promise<QueueEngine> {
   return createQueueEngine({
-    store: sqliteQueueStore(host),
+    store,
     config: { ...config.queue, ...config.operations },
     clock,
     observer: operations.observer,

@@ -1,26 +1,21 @@
 import type { Registry } from 'prom-client'
 import type { Config, HubConfig } from '../config/index.ts'
 import type { Logger } from '../http/index.ts'
-import { createHub, HUB_MODULE, type Hub, isHubPath, sqliteHubStore } from '../hub/index.ts'
+import { createHub, type Hub, isHubPath } from '../hub/index.ts'
 import {
   ISSUER_CORS_HEADERS,
   ISSUER_CORS_PREFIXES,
-  ISSUER_SQLITE_MODULE,
   type Issuer,
   openIssuer,
-  sqliteIssuerStore,
 } from '../issuer/index.ts'
-import type { ModuleSpec, SqliteHost } from '../storage/index.ts'
 import { type PubsubDialect, pubsubDialect } from './pubsub-dialect.ts'
+import type { Stores } from './stores.ts'
 import type { Wing } from './wing.ts'
-
-/** The tables of the wings in the embedded store. */
-export const WING_MODULES: readonly ModuleSpec[] = [HUB_MODULE, ISSUER_SQLITE_MODULE]
 
 /** What the wings are opened with. */
 export interface WingOptions {
   readonly config: Config
-  readonly host: SqliteHost
+  readonly stores: Stores
   readonly log: Logger
   readonly clock: { now(): number }
   /** Where the hub's metrics are added. */
@@ -67,12 +62,13 @@ function hubConfigOf({ hub, pubsub }: Config): HubConfig {
  * @throws ConfigError for a minting key whose kid stands for another key; what kept the hub's history from opening
  */
 export async function openWings(options: WingOptions): Promise<readonly Wing[]> {
-  const { config, host, log, clock, registry } = options
+  const { config, stores, log, clock, registry } = options
   const issuer = await openIssuer({
     config: config.pubsub,
-    store: sqliteIssuerStore(host),
+    store: stores.issuer,
     log,
     clock,
+    registryRefreshMs: stores.registryRefreshMs,
   })
   const dialect = pubsubDialect(issuer.registry, clock)
   const hub = createHub({
@@ -81,7 +77,7 @@ export async function openWings(options: WingOptions): Promise<readonly Wing[]> 
     logger: log,
     registry,
     ...(config.hub.transport === 'persistent' && {
-      store: sqliteHubStore(host, { historySize: config.hub.historySize }),
+      store: stores.hub(config.hub.historySize),
     }),
     ...(config.pubsub.hub && { otherDialect: dialect }),
   })

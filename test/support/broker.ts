@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/http/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { HS_SECRET } from './keys.ts'
+import { dropStore, storeSettings } from './test-store.ts'
 import { mint } from './tokens.ts'
 
 /** What a request to a broker may say. `json` is sent as it is when it is text. */
@@ -72,7 +73,8 @@ export async function startTestBroker(
   const dataDir = await mkdtemp(join(tmpdir(), 'hivegate-'))
   const lines: string[] = []
   const log = createLog('info', { write: (line) => lines.push(line) })
-  const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, DRAIN_TIMEOUT: '5s', ...env }
+  const usual = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, DRAIN_TIMEOUT: '5s' }
+  const settings = { ...usual, ...(await storeSettings(env['DATA_DIR'] ?? dataDir)), ...env }
   const broker = await startBroker(loadConfig(settings), { log })
   const url = `http://127.0.0.1:${broker.port}`
   return {
@@ -84,6 +86,7 @@ export async function startTestBroker(
     call: callerOf(url),
     async stop() {
       await broker.stop()
+      await dropStore(dataDir)
       await rm(dataDir, { recursive: true, force: true })
     },
   }

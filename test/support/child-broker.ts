@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type Caller, callerOf } from './broker.ts'
+import { storeSettings } from './test-store.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/hivegate.js', import.meta.url))
 
@@ -55,7 +56,11 @@ export async function startChildBroker(
   env: Readonly<Record<string, string>>,
   switches: readonly string[] = [],
 ): Promise<ChildBroker> {
-  const settings = { HOST: '127.0.0.1', PORT: '0', ...env }
+  const settings = {
+    ...{ HOST: '127.0.0.1', PORT: '0' },
+    ...(env['DATA_DIR'] !== undefined && (await storeSettings(env['DATA_DIR']))),
+    ...env,
+  }
   const child = spawn(process.execPath, [BIN, 'serve', ...switches], { env: settings })
   // A test that fails half-way must not leave a broker behind.
   const end = () => void child.kill('SIGKILL')

@@ -1,0 +1,36 @@
+import type { Config } from '../config/index.ts'
+import { HUB_MODULE, sqliteHubStore } from '../hub/index.ts'
+import { ISSUER_SQLITE_MODULE, sqliteIssuerStore } from '../issuer/index.ts'
+import { sqliteQueueModule, sqliteQueueStore } from '../queue/index.ts'
+import { openSqliteHost, type SqliteHost } from '../storage/index.ts'
+import { BootError } from './boot-error.ts'
+import type { Stores } from './stores.ts'
+
+async function openHost({ server, queue }: Config): Promise<SqliteHost> {
+  const { dataDir } = server
+  const { encryptionKey } = queue
+  try {
+    const modules = [sqliteQueueModule({ encryptionKey }), HUB_MODULE, ISSUER_SQLITE_MODULE]
+    return await openSqliteHost({ dataDir, modules })
+  } catch (cause) {
+    // A folder that cannot be made or written is told with the system's own word for it.
+    if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause
+    throw new BootError(`DATA_DIR: "${dataDir}" cannot be used (${String(cause.code)})`, { cause })
+  }
+}
+
+/**
+ * Opens the embedded store in `DATA_DIR`.
+ * @throws StoreError when the folder is in use or holds a newer schema, BootError when it cannot be used
+ */
+export async function openEmbeddedStores(config: Config): Promise<Stores> {
+  const host = await openHost(config)
+  return {
+    kind: 'sqlite',
+    queue: sqliteQueueStore(host),
+    issuer: sqliteIssuerStore(host),
+    hub: (historySize) => sqliteHubStore(host, { historySize }),
+    registryRefreshMs: 0,
+    close: () => host.close(),
+  }
+}
