@@ -19,6 +19,16 @@ export function quiet<T>(value: T): Answer<T> {
   return { value, wakes: [], notes: [] }
 }
 
+/** Thrown by a handler to take its transaction back and answer this all the same: a refusal is no fault. */
+export class RolledBack extends Error {
+  readonly answer: Answer<unknown>
+  constructor(answer: Answer<unknown>) {
+    super('rolled back')
+    this.name = 'RolledBack'
+    this.answer = answer
+  }
+}
+
 /** One kind of write inside a transaction of its own; it may run again after a deadlock. */
 export type WriteHandler<K extends WriteKind> = (
   tx: Tx,

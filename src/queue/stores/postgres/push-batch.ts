@@ -1,6 +1,6 @@
 import type { Statements } from '../../../storage/index.ts'
 import { DEFAULT_OPTIONS, labelsOf } from '../../model.ts'
-import type { BufferedPush, PushItem, PushResult, Wake } from '../../store.ts'
+import type { BufferedPush, PushItem, PushResult, StoreNote, Wake } from '../../store.ts'
 import type { Answer, StoreContext } from './handler.ts'
 
 /** One message on its way; `kept` is set when it was diverted before and keeps id and payload as they are. */
@@ -28,7 +28,8 @@ interface WakeRow {
   readonly at: number | null
 }
 
-interface MadeRow extends Omit<WakeRow, 'at'> {
+/** A queue that a write has made, or given new partitions. */
+export interface MadeRow extends Omit<WakeRow, 'at'> {
   readonly fresh: boolean
   readonly partitions: number
 }
@@ -36,6 +37,13 @@ interface MadeRow extends Omit<WakeRow, 'at'> {
 /** A row of wakes as the engine knows it. */
 export function wakeOf({ queue, namespace, task, at }: WakeRow): Wake {
   return { queue, namespace, task, atMs: at === null ? null : Math.ceil(at / 1000) }
+}
+
+/** What figures count of it. */
+export function notesOf(made: readonly MadeRow[]): readonly StoreNote[] {
+  return made
+    .filter(({ partitions }) => partitions > 0)
+    .map(({ queue, partitions: value }) => ({ queue, column: 'partitionsCreated', value }))
 }
 
 /** Distinct (queue, partition) pairs, and which of them each item goes to; indexes begin at 1 as in SQL. */
@@ -143,10 +151,7 @@ function answerOf(plan: PushPlan, row: PushRow): PushAnswer {
     ...(row.wakes ?? []).map(wakeOf),
   ]
   const distinct = new Map(wakes.map((wake) => [`${wake.queue}\0${wake.atMs}`, wake]))
-  const notes = made
-    .filter(({ partitions }) => partitions > 0)
-    .map(({ queue, partitions: value }) => ({ queue, column: 'partitionsCreated' as const, value }))
-  return { value: resultsOf(plan, row), wakes: [...distinct.values()], notes }
+  return { value: resultsOf(plan, row), wakes: [...distinct.values()], notes: notesOf(made) }
 }
 
 const ARGUMENTS = '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)'

@@ -1,8 +1,9 @@
-import { type PgHost, type StoreError, StoreFailedError } from '../../../storage/index.ts'
+import { type PgHost, StoreFailedError } from '../../../storage/index.ts'
 import { payloadCipher } from '../../cipher.ts'
 import type { QueueStore, ReadKind, Reads, WriteOp, WriteOutcome } from '../../store.ts'
-import type { Answer, StoreContext } from './handler.ts'
+import { type Answer, type LaneKind, RolledBack, type StoreContext } from './handler.ts'
 import { READ_HANDLERS, WRITE_HANDLERS } from './handlers.ts'
+import { isLaneKind, runLane } from './lanes.ts'
 
 /** Settings of the store. */
 export interface PostgresQueueOptions {
@@ -13,7 +14,8 @@ export interface PostgresQueueOptions {
 type AnyWrite = (tx: unknown, args: unknown, context: StoreContext) => Promise<Answer<unknown>>
 type AnyRead = (tx: unknown, args: unknown, context: StoreContext) => Promise<unknown>
 
-async function alone(host: PgHost, context: StoreContext, op: WriteOp): Promise<WriteOutcome> {
+/** One write in a transaction of its own. */
+async function runAlone(host: PgHost, op: WriteOp, context: StoreContext): Promise<WriteOutcome> {
   const handlers: Readonly<Record<string, unknown>> = WRITE_HANDLERS
   // The kind decides which arguments its handler takes.
   const handle = handlers[op.kind] as AnyWrite | undefined
@@ -22,19 +24,47 @@ async function alone(host: PgHost, context: StoreContext, op: WriteOp): Promise<
     const answer = await host.transaction((tx) => handle(tx, op.args, context))
     return { ok: true, ...answer }
   } catch (error) {
-    return { ok: false, error: error as StoreError }
+    if (error instanceof RolledBack) return { ok: true, ...error.answer }
+    return { ok: false, error: error instanceof Error ? error : new Error(String(error)) }
   }
+}
+
+/**
+ * Pushes, pops and acks of a batch go side by side, one statement each; every other write follows in its turn.
+ * They come from requests that ran at the same time, so that any order is right.
+ */
+async function commit(
+  host: PgHost,
+  batch: readonly WriteOp[],
+  context: StoreContext,
+): Promise<readonly WriteOutcome[]> {
+  const outcomes: WriteOutcome[] = []
+  const lanes = new Map<LaneKind, number[]>()
+  const rest: number[] = []
+  batch.forEach(({ kind }, i) => {
+    if (!isLaneKind(kind)) rest.push(i)
+    else lanes.set(kind, [...(lanes.get(kind) ?? []), i])
+  })
+  const runs = [...lanes].map(async ([kind, indexes]) => {
+    const ops = indexes.flatMap((i) => batch[i] ?? [])
+    const answers = await runLane(host, kind, ops, context)
+    answers.forEach((outcome, at) => {
+      outcomes[indexes[at] ?? 0] = outcome
+    })
+  })
+  for (const i of rest) {
+    const op = batch[i]
+    if (op !== undefined) outcomes[i] = await runAlone(host, op, context)
+  }
+  await Promise.all(runs)
+  return outcomes
 }
 
 /** The queue's store on a PostgreSQL host, which was opened with `postgresQueueModule`. */
 export function postgresQueueStore(host: PgHost, options: PostgresQueueOptions): QueueStore {
   const context: StoreContext = { cipher: payloadCipher(options.encryptionKey) }
   return {
-    async commit(batch) {
-      const outcomes: WriteOutcome[] = []
-      for (const op of batch) outcomes.push(await alone(host, context, op))
-      return outcomes
-    },
+    commit: (batch) => commit(host, batch, context),
     async read<K extends ReadKind>(kind: K, args: Reads[K]['args']) {
       // As above.
       const handle = READ_HANDLERS[kind] as AnyRead | undefined

@@ -58,3 +58,16 @@ BEGIN
   WHERE q.name = ANY (queue_names) AND NOT q.deleted AND (counted.queue_id IS NOT NULL OR q.id = ANY (fresh_ids));
   RETURN report;
 END $$;
+
+-- For a transaction that acks before it pushes: takes the locks of the pushes first, as far as their partitions
+-- exist, so that the order of locks holds. Those that the push makes nobody else can hold.
+CREATE FUNCTION hivegate.lock_targets(queue_names text[], partition_names text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM hivegate.enter_gates(queue_names);
+  PERFORM FROM hivegate.partition p
+    WHERE p.id IN (SELECT l.id FROM unnest(queue_names, partition_names) t(queue, partition)
+      JOIN hivegate.queue q ON q.name = t.queue AND NOT q.deleted
+      JOIN hivegate.partition l ON l.queue_id = q.id AND l.name = t.partition)
+    ORDER BY p.id FOR NO KEY UPDATE;
+END $$;

@@ -1,0 +1,4 @@
+export { configure } from './configure.ts'
+export { deleteQueue } from './delete-queue.ts'
+export { extend, release } from './leases.ts'
+export { transaction } from './transaction.ts'
