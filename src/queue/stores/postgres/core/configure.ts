@@ -1,5 +1,10 @@
 import type { Tx } from '../../../../storage/index.ts'
-import { DEFAULT_OPTIONS, DEFAULT_PARTITION, mergeOptions, type QueueOptions } from '../../../model.ts'
+import {
+  DEFAULT_OPTIONS,
+  DEFAULT_PARTITION,
+  mergeOptions,
+  type QueueOptions,
+} from '../../../model.ts'
 import type { Wake, Writes } from '../../../store.ts'
 import type { WriteHandler } from '../handler.ts'
 import { type MadeRow, notesOf, wakeOf } from '../push-batch.ts'
@@ -81,8 +86,7 @@ export const configure: WriteHandler<'configure'> = async (tx, args: Args) => {
   ])
   // Pops by namespace or task that wait must meet a new queue, or one that has changed its labels.
   const relabelled = known === undefined || namespace !== null || task !== null
-  const wakes: readonly Wake[] =
-    ready || relabelled ? [wakeOf({ queue, ...labels, at: null })] : []
+  const wakes: readonly Wake[] = ready || relabelled ? [wakeOf({ queue, ...labels, at: null })] : []
   return {
     value: { queueId: ids?.queue ?? '', partitionId: ids?.partition ?? '', ...labels, options },
     wakes,
