@@ -101,13 +101,16 @@ function connectionOn(
   }
 }
 
-/** Opens the writing connection on `file` (a path or `:memory:`) and brings the tables up to date. */
+/**
+ * Opens the writing connection on `file` (a path or `:memory:`) and brings the tables up to date. A commit is
+ * durable once a LogSync has said so: NORMAL leaves the flush of the log to it.
+ */
 export async function openWriter(file: string, specs: readonly ModuleSpec[]): Promise<Connection> {
   const modules = await loadModules(specs)
   const db = new DatabaseSync(file)
   try {
     db.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY;
        PRAGMA cache_size = -${CACHE_KIB}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     )
     for (const module of modules) migrate(db, module)

@@ -57,7 +57,7 @@ export async function openSqliteHost(options: SqliteHostOptions): Promise<Sqlite
 
 /**
  * The same store without threads, on a path or `:memory:`, for tests that need thousands of runs.
- * Nothing guards the file against a second process.
+ * Nothing guards the file against a second process, and a commit is not brought to disk at once.
  */
 export async function openInlineHost(
   specs: readonly ModuleSpec[],

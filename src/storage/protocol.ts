@@ -9,20 +9,23 @@ export interface ThreadSetup {
   readonly specs: readonly ModuleSpec[]
 }
 
+/** Asks for one transaction, answered when it is durable. */
+export interface CommitRequest {
+  readonly id: number
+  readonly do: 'commit'
+  readonly module: string
+  readonly batch: readonly unknown[]
+}
+
 /** A request to a store thread; answers carry the same `id`. */
 export type ThreadRequest =
-  | {
-      readonly id: number
-      readonly do: 'commit'
-      readonly module: string
-      readonly batch: readonly unknown[]
-    }
+  | CommitRequest
   | { readonly id: number; readonly do: 'read'; readonly module: string; readonly query: unknown }
   | { readonly id: number; readonly do: 'ping' | 'close' }
 
 /** What a request asks for, before it has its number. */
 export type ThreadTask =
-  | Omit<Extract<ThreadRequest, { do: 'commit' }>, 'id'>
+  | Omit<CommitRequest, 'id'>
   | Omit<Extract<ThreadRequest, { do: 'read' }>, 'id'>
   | Omit<Extract<ThreadRequest, { do: 'ping' | 'close' }>, 'id'>
 

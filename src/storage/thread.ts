@@ -68,6 +68,7 @@ export class StoreThread {
   #errorOf(reply: Extract<ThreadReply, { failed: string }>): Error {
     if (reply.code === 'store_locked') return new StoreLockedError(this.#setup.dataDir)
     if (reply.code === 'store_schema') return new StoreSchemaError(reply.failed)
+    if (reply.code === 'store_closed') return new StoreClosedError()
     return new StoreFailedError(reply.failed)
   }
 

@@ -1,9 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openReader, openWriter } from './connection.ts'
-import { StoreError } from './errors.ts'
+import { StoreClosedError, StoreError } from './errors.ts'
 import { lockFolder } from './lock.ts'
-import { READY_ID, type ThreadReply, type ThreadRequest, type ThreadSetup } from './protocol.ts'
+import { LogSync, logOf } from './log-sync.ts'
+import {
+  type CommitRequest,
+  READY_ID,
+  type ThreadReply,
+  type ThreadRequest,
+  type ThreadSetup,
+} from './protocol.ts'
 
 // The host starts this file with a ThreadSetup and sends ThreadRequests only.
 const setup: ThreadSetup = workerData
@@ -24,18 +31,47 @@ async function open(): Promise<Connection> {
   return openWriter(setup.file, setup.specs)
 }
 
-function answer(open: Connection, request: ThreadRequest): ThreadReply {
+const log = new LogSync(logOf(setup.file))
+
+function send(reply: ThreadReply): void {
+  port?.postMessage(reply)
+}
+
+/** Commits, and answers when the commit is on disk. */
+function commit(open: Connection, { id, module, batch }: CommitRequest): void {
+  const outcomes = open.commit(module, batch)
+  log.after((cause) => {
+    send(cause === null ? { id, outcomes } : failure(id, new StoreClosedError({ cause })))
+  })
+}
+
+/** Ends the thread once what was committed is on disk. */
+function close(open: Connection, id: number): void {
+  const end = (): void => {
+    log.close()
+    open.close()
+    lock?.close()
+    send({ id, value: null })
+    port?.close()
+  }
+  if (setup.role === 'writer') log.after(end)
+  else end()
+}
+
+function answer(open: Connection, request: ThreadRequest): void {
   switch (request.do) {
     case 'commit':
-      return { id: request.id, outcomes: open.commit(request.module, request.batch) }
+      commit(open, request)
+      break
     case 'read':
-      return { id: request.id, value: open.read(request.module, request.query) }
+      send({ id: request.id, value: open.read(request.module, request.query) })
+      break
     case 'ping':
-      return { id: request.id, value: null }
+      if (log.failed) throw new StoreClosedError()
+      send({ id: request.id, value: null })
+      break
     case 'close':
-      open.close()
-      lock?.close()
-      return { id: request.id, value: null }
+      close(open, request.id)
   }
 }
 
@@ -44,16 +80,15 @@ try {
   connection = opened
   port.on('message', (request: ThreadRequest) => {
     try {
-      port.postMessage(answer(opened, request))
+      answer(opened, request)
     } catch (error) {
-      port.postMessage(failure(request.id, error))
+      send(failure(request.id, error))
     }
-    if (request.do === 'close') port.close()
   })
-  port.postMessage({ id: READY_ID, value: null } satisfies ThreadReply)
+  send({ id: READY_ID, value: null })
 } catch (error) {
   connection?.close()
   lock?.close()
-  port.postMessage(failure(READY_ID, error))
+  send(failure(READY_ID, error))
   port.close()
 }
