@@ -267,6 +267,35 @@ describe('row 49: history that outlives the hub', () => {
   })
 })
 
+describe('a client that has gone before its place in history was found', () => {
+  it('is not registered', async () => {
+    const found = Promise.withResolvers<number>()
+    const asked = Promise.withResolvers<void>()
+    const store: HubStore = {
+      open: () => Promise.resolve({ seq: 9, id: 'z' }),
+      append: () => Promise.resolve(),
+      locate() {
+        asked.resolve()
+        return found.promise
+      },
+      readAfter: () => Promise.resolve({ updates: [], complete: true, atHead: true }),
+      close: () => Promise.resolve(),
+    }
+    const hub = await startHub({ settings: { anonymous: true }, store })
+    const closed = Promise.withResolvers<void>()
+    hub.server.on('connection', (socket) => socket.on('close', () => closed.resolve()))
+    const lines = ['GET /.well-known/mercure?match=a&last_event_id=x HTTP/1.1', 'Host: x']
+    const stream = openRaw(hub.port, lines)
+    await asked.promise
+    stream.socket.destroy()
+    await closed.promise
+    found.resolve(1)
+    await found.promise
+    await publish(hub, { topic: 'a' })
+    expect(hub.hub.health().subscribers).toBe(0)
+  })
+})
+
 describe('the size of the history', () => {
   it('is kept by trimming on a share of the publishes', async () => {
     const draws = [0.3, 0.3, 0.3, 0.3, 0.29]

@@ -102,6 +102,19 @@ describe('the hub behind the gate', () => {
     expect(queue.status).toBe(401)
   })
 
+  it('answers QUERY and HEAD through the whole broker', async () => {
+    const broker = await brokerWith(JWT_ON)
+    const head = await fetch(`${broker.url}${HUB}?match=a`, { method: 'HEAD' })
+    expect(head.status).toBe(200)
+    const query = await rawRequest(broker.port, {
+      method: 'QUERY',
+      target: HUB,
+      headers: ['Content-Type: application/x-www-form-urlencoded'],
+      body: 'matches=a',
+    })
+    expect(query.status).toBe(400)
+  })
+
   it('has its own CORS rules', async () => {
     const broker = await brokerWith({ MERCURE_CORS_ORIGINS: 'https://a.example' })
     const headers = { Origin: 'https://b.example', 'Access-Control-Request-Method': 'POST' }
