@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Config, HubConfig } from '../config/index.ts'
 import type { Logger } from '../http/index.ts'
-import { createHub, type Hub, isHubPath } from '../hub/index.ts'
+import { createHub, HUB_OPERATIONS, type Hub, isHubPath } from '../hub/index.ts'
 import {
   ISSUER_CORS_HEADERS,
   ISSUER_CORS_PREFIXES,
@@ -39,6 +39,7 @@ function hubWing(hub: Hub): Wing {
   return {
     router: hub.router,
     ownsCors: isHubPath,
+    operations: HUB_OPERATIONS,
     health: ['hub', () => hub.health()],
     async drain() {
       hub.drain()

@@ -13,7 +13,7 @@ export {
 } from './listener.ts'
 export { createLog, type Logger } from './log.ts'
 export { type DocumentInfo, openApiDocument } from './openapi.ts'
-export { type Operation, operation } from './operation.ts'
+export { type Answer, type Operation, operation } from './operation.ts'
 export { requestLog } from './request-log.ts'
 export { type PathVerifier, requirePath } from './require-path.ts'
 export { routesOf } from './routes-of.ts'

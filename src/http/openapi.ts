@@ -86,6 +86,8 @@ function answerObject(answer: Answer): Json {
   return { description: answer.about }
 }
 
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
 /** A route that does not describe itself still says that it can succeed. */
 const UNDESCRIBED: Readonly<Record<string, Answer>> = { '2XX': { about: 'Success.' } }
 
@@ -104,7 +106,8 @@ function operationObject(route: DocumentedRoute, described: Operation | undefine
     answerObject(answer),
   ])
   const parameters = [...pathParameters(route.path), ...queryParameters(described?.query)]
-  const body = described?.body
+  const body = described?.body ?? described?.form
+  const type = described?.form === undefined ? 'application/json' : FORM_TYPE
   return {
     operationId: `${route.method.toLowerCase()} ${openApiPath(route.path)}`,
     summary: route.summary,
@@ -115,7 +118,7 @@ function operationObject(route: DocumentedRoute, described: Operation | undefine
     ...(body !== undefined && {
       requestBody: {
         required: described?.bodyOptional !== true,
-        content: { 'application/json': { schema: jsonSchema(body, 'input') } },
+        content: { [type]: { schema: jsonSchema(body, 'input') } },
       },
     }),
     responses: {

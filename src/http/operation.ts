@@ -25,6 +25,8 @@ export interface Operation {
   readonly query?: z.ZodObject
   /** The JSON body; absent: the route reads none. */
   readonly body?: z.ZodType
+  /** A body of the type `application/x-www-form-urlencoded`, which the route reads with rules of its own. */
+  readonly form?: z.ZodType
   /** True when the request may come without a body. */
   readonly bodyOptional?: boolean
   /** Every status of its own; 401, 403 and the failures that any route may have are added by the document. */

@@ -16,6 +16,7 @@ export type {
   HubRequest,
   TokenBearer,
 } from './identity.ts'
+export { HUB_OPERATIONS } from './operations.ts'
 export {
   assertPublishableId,
   assertPublishableTopic,
