@@ -13,7 +13,7 @@ interface Answer {
 export interface DocumentedOperation {
   readonly 'x-access-level': string
   readonly responses: Readonly<Record<string, Answer>>
-  readonly requestBody?: { readonly content: { 'application/json': { schema: Schema } } }
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
   readonly parameters?: readonly { readonly name: string; readonly schema: Schema }[]
 }
 
@@ -83,9 +83,9 @@ export class ApiDocument {
         const answers = Object.values(responses).flatMap(({ content }) =>
           Object.values(content ?? {}).map(({ schema }) => schema),
         )
-        const taken = requestBody?.content['application/json'].schema
+        const taken = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
         const params = (parameters ?? []).map(({ schema }) => schema)
-        for (const schema of [...answers, ...(taken ? [taken] : []), ...params]) {
+        for (const schema of [...answers, ...taken, ...params]) {
           new Ajv2020({ strict: false, formats: { 'date-time': true } }).compile(schema)
           count += 1
         }
