@@ -75,7 +75,8 @@ function queryParameters(query: z.ZodObject | undefined): Json[] {
 function answerObject(answer: Answer): Json {
   if (answer.json !== undefined) {
     const schema = jsonSchema(answer.json, 'output')
-    return { description: answer.about, content: { 'application/json': { schema } } }
+    const type = answer.jsonType ?? 'application/json'
+    return { description: answer.about, content: { [type]: { schema } } }
   }
   if (answer.text !== undefined) {
     return {

@@ -9,6 +9,8 @@ export interface Answer {
   readonly about: string
   /** The JSON body; a strict object, so that a member nobody documented is found by the tests. */
   readonly json?: z.ZodType
+  /** The media type of that JSON body; default `application/json`. */
+  readonly jsonType?: string
   /** The media type of a body that is not JSON. */
   readonly text?: string
 }

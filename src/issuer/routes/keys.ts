@@ -10,6 +10,10 @@ export const PUBLIC_KEYS_PATH = '/pubsub/keys'
 const ONE_PATH = `${PUBLIC_KEYS_PATH}/:kid.jwk`
 const SET_PATH = `${PUBLIC_KEYS_PATH}/jwks.json`
 
+/** RFC 7517 §8.5. */
+const JWK_TYPE = 'application/jwk+json'
+const JWK_SET_TYPE = 'application/jwk-set+json'
+
 /** Half of the 60 s within which a revoked key is refused elsewhere; verifiers hold a key for the other half. */
 const CACHEABLE = 'public, max-age=30, must-revalidate'
 
@@ -19,14 +23,16 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     method: 'GET',
     path: ONE_PATH,
     answers: {
-      200: { about: 'The public JWK, as application/jwk+json.', json: publicJwkShape },
+      200: { about: 'The public JWK.', json: publicJwkShape, jsonType: JWK_TYPE },
       404: { about: 'An unknown or revoked kid.', json: errorShape },
     },
   }),
   operation({
     method: 'GET',
     path: SET_PATH,
-    answers: { 200: { about: 'All active keys, as application/jwk-set+json.', json: keySetShape } },
+    answers: {
+      200: { about: 'All active keys.', json: keySetShape, jsonType: JWK_SET_TYPE },
+    },
   }),
 ]
 
@@ -54,11 +60,11 @@ export function keysRouter({ registry }: IssuerParts): Router {
       res.setHeader('Cache-Control', 'no-store')
       throw new IssuerError('not_found', 'Unknown kid')
     }
-    answerCacheable(req, res, 'application/jwk+json', jwk)
+    answerCacheable(req, res, JWK_TYPE, jwk)
   })
   router.get(SET_PATH, (req, res) => {
     const keys = registry.active().map((row) => row.jwk)
-    answerCacheable(req, res, 'application/jwk-set+json', { keys })
+    answerCacheable(req, res, JWK_SET_TYPE, { keys })
   })
   return router
 }
