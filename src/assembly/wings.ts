@@ -5,6 +5,7 @@ import { createHub, HUB_OPERATIONS, type Hub, isHubPath } from '../hub/index.ts'
 import {
   ISSUER_CORS_HEADERS,
   ISSUER_CORS_PREFIXES,
+  ISSUER_OPERATIONS,
   type Issuer,
   openIssuer,
 } from '../issuer/index.ts'
@@ -27,6 +28,7 @@ const NO_HEADERS: readonly string[] = []
 function issuerWing(issuer: Issuer): Wing {
   return {
     router: issuer.router,
+    operations: ISSUER_OPERATIONS,
     corsHeaders: (path) =>
       ISSUER_CORS_PREFIXES.some((prefix) => path.startsWith(prefix))
         ? ISSUER_CORS_HEADERS

@@ -1,6 +1,8 @@
 import { createClient } from '@supabase/supabase-js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openApiPath } from '../../src/http/openapi.ts'
 import { ISSUER_OPERATIONS } from '../../src/issuer/index.ts'
+import { ApiDocument } from '../support/api-document.ts'
 import {
   described,
   JWT_ON,
@@ -115,6 +117,29 @@ describe('issuer routes of the broker with the gate on', () => {
       const { status } = await broker.call(`GET ${path}`, { token: lastingToken('read-write') })
       expect([403, 404]).toContain(status)
     }
+  })
+})
+
+describe('issuer routes in the API document', () => {
+  it('stand at the level of their rows, with the refusals of those that guard themselves', async () => {
+    const api = await ApiDocument.load(broker.call)
+    for (const { method, path } of ISSUER_OPERATIONS) {
+      const operation = api.document.paths[openApiPath(path)]?.[method.toLowerCase()]
+      const level = path.startsWith('/api/v1/system/') ? 'admin' : 'public'
+      expect(operation?.['x-access-level'], path).toBe(level)
+    }
+    const mint = api.document.paths['/functions/v1/mint-pubsub-token']?.['post']
+    expect(Object.keys(mint?.responses ?? {})).toEqual(
+      expect.arrayContaining(['200', '400', '401', '503']),
+    )
+    const jwk = api.document.paths['/pubsub/keys/{kid}.jwk']?.['get']
+    expect(Object.keys(jwk?.responses['200']?.content ?? {})).toEqual(['application/jwk+json'])
+  })
+
+  it('hold no private member of a key', async () => {
+    const text = JSON.stringify((await broker.call('GET /openapi.json')).body)
+    expect(text).not.toMatch(/"(d|p|q|dp|dq|qi|oth)":/)
+    expect(text).not.toContain(String(ecKey('broker-1').privateJwk()['d']))
   })
 })
 
