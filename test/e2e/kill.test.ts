@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Caller } from '../support/broker.ts'
 import { startChildBroker } from '../support/child-broker.ts'
+import { buffered, until as waitFor } from '../support/traffic.ts'
+import { checkStream, runner, switcher } from './kill-streams.ts'
 import { burier, consumer, Ledger, type Life, mover, pusher, setOf } from './kill-workers.ts'
 
 const KILLS = 20
@@ -44,10 +46,15 @@ const workers: readonly Worker[] = [
   pusher('in', 'p0'),
   pusher('in', 'p1'),
   pusher('bad', 'p0'),
+  pusher('stream-in', 'p0'),
+  pusher('stream-in', 'p1'),
   (life) => consumer(life, 'plain'),
   (life) => consumer(life, 'plain'),
   (life) => mover(life, 'in', 'out'),
   (life) => burier(life, 'bad'),
+  (life) => runner(life, 'stream-in'),
+  // Pushes go into the maintenance buffer and out of it again all the while.
+  (life) => switcher(life),
 ]
 
 async function allDeadLetters(call: Caller): Promise<readonly { transactionId: string }[]> {
@@ -69,6 +76,11 @@ it('a broker killed 20 times under load loses nothing that it answered', async (
 
   const broker = await startChildBroker({ DATA_DIR: dataDir })
   const life = { call: broker.call, ledger }
+  await broker.call('POST /api/v1/system/maintenance', { json: { enabled: false } })
+  await waitFor(
+    () => buffered(broker),
+    (left) => left === 0,
+  )
   const until = async (queue: string, work: () => Promise<void>) => {
     // Leases of the last life run out while this waits.
     do await work()
@@ -89,6 +101,10 @@ it('a broker killed 20 times under load loses nothing that it answered', async (
     .map((key) => key.slice(3))
   expect(setOf(ledger.delivered, 'out')).toEqual(setOf(ledger.delivered, 'in'))
   expect(missing(left, setOf(ledger.delivered, 'out'))).toEqual([])
+
+  // Each message of the source was counted once and sent on once, in order.
+  const queryId = await runner(life, 'stream-in', true)
+  await checkStream(life, 'stream-in', queryId)
 
   // A move to the dead letters is there once, and only the dead letters of pushed messages are there.
   const rows = (await allDeadLetters(broker.call)).map((row) => row.transactionId)

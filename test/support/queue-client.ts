@@ -50,6 +50,7 @@ export interface PopOptions {
   readonly partition?: string
   readonly partitions?: number
   readonly subscriptionMode?: string
+  readonly leaseSeconds?: number
 }
 
 /** What the client sends with every create. Queue API 2.5, trait 10. */

@@ -73,6 +73,7 @@ export function claim(
     return null
   }
   const { position: after, retry_count: retryCount } = row
+  if (row.lease_id !== null) context.note(queue, 'leasesExpired')
   startCursor(context, row)
   if (wish.leaseId === '') consume(context, row, partition, { rows, upTo: last.position, wish })
   else lease(context, row, partition, { rows, upTo: last.position, wish })

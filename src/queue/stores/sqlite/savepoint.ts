@@ -28,6 +28,7 @@ export function allOrNothing<T>(context: Context, apply: () => T): Attempt<T> {
     tally.forget()
     context.forget()
     context.takeWakes()
+    context.takeNotes()
     if (error instanceof Refused) return { success: false, error: error.message }
     throw error
   }

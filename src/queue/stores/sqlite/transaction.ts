@@ -12,12 +12,10 @@ import type { Appender } from './append.ts'
 import type { Context } from './context.ts'
 import { leaseLives } from './cursors.ts'
 import type { LeaseDesk } from './leases.ts'
+import { allOrNothing, Refused } from './savepoint.ts'
 
 type Args = Writes['transaction']['args']
 type AckOp = Extract<TransactionOp, { type: 'ack' }>
-
-/** Thrown inside the savepoint to take everything back; the message goes to the client. */
-class Refused extends Error {}
 
 /** Push and ack together, all or nothing. Queue API 6.4. */
 export class Transactor {
@@ -37,22 +35,8 @@ export class Transactor {
   }
 
   run(args: Args): TransactionOutcome {
-    const { db, tally } = this.#context
-    // Totals of earlier operations must survive a rollback to the savepoint.
-    tally.flush()
-    db.exec('SAVEPOINT transaction_op')
-    try {
-      const results = this.#apply(args)
-      db.exec('RELEASE transaction_op')
-      return { success: true, results }
-    } catch (error) {
-      db.exec('ROLLBACK TO transaction_op; RELEASE transaction_op')
-      tally.forget()
-      this.#context.forget()
-      this.#context.takeWakes()
-      if (error instanceof Refused) return { success: false, error: error.message }
-      throw error
-    }
+    const attempt = allOrNothing(this.#context, () => this.#apply(args))
+    return attempt.success ? { success: true, results: attempt.value } : attempt
   }
 
   #apply(args: Args): readonly TransactionResult[] {
