@@ -4,6 +4,7 @@ import type { QueueStore, ReadKind, Reads, WriteOp, WriteOutcome } from '../../s
 import { type Answer, type LaneKind, RolledBack, type StoreContext } from './handler.ts'
 import { READ_HANDLERS, WRITE_HANDLERS } from './handlers.ts'
 import { isLaneKind, runLane } from './lanes.ts'
+import { SINGLE_READS } from './reads/index.ts'
 
 /** Settings of the store. */
 export interface PostgresQueueOptions {
@@ -69,8 +70,11 @@ export function postgresQueueStore(host: PgHost, options: PostgresQueueOptions):
       // As above.
       const handle = READ_HANDLERS[kind] as AnyRead | undefined
       if (handle === undefined) throw new StoreFailedError(kind)
+      const answer = SINGLE_READS.has(kind)
+        ? handle(host, args, context)
+        : host.snapshot((tx) => handle(tx, args, context))
       // The handler answers its kind's own result.
-      return (await host.snapshot((tx) => handle(tx, args, context))) as Reads[K]['result']
+      return (await answer) as Reads[K]['result']
     },
     onRemoteWake: () => () => {},
     ping: () => host.ping(),

@@ -132,8 +132,10 @@ async function dropOrphans(tx: Tx, limit: number): Promise<number> {
 /** One step: old metrics, old traces, and what deleted partitions left behind. */
 export async function pruneHistory(
   tx: Tx,
-  { beforeMs, limit }: Writes['pruneHistory']['args'],
+  { beforeMs: givenMs, limit }: Writes['pruneHistory']['args'],
 ): Promise<Answer<Writes['pruneHistory']['result']>> {
+  // Intervals begin at whole milliseconds.
+  const beforeMs = Math.ceil(givenMs)
   const [turn] = await tx.rows<{ mine: boolean }>('prune_turn', TURN)
   if (turn?.mine !== true) return quiet({ deleted: 0 })
   const before = firstIdAt(beforeMs)
