@@ -8,6 +8,12 @@ CREATE FUNCTION hivegate.uuid_at(us bigint) RETURNS text LANGUAGE sql VOLATILE P
     || '-7' || lpad(to_hex(us % 1000), 3, '0') || substr(gen_random_uuid()::text, 19)
 $$;
 
+-- The moment that `uuid_at` has put into an id.
+CREATE FUNCTION hivegate.us_of(id text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ('x' || substr(id, 1, 8) || substr(id, 10, 4))::bit(48)::bigint * 1000
+    + ('x' || substr(id, 16, 3))::bit(12)::integer
+$$;
+
 -- Gates: advisory locks of the transaction, one of 64 for each queue name, taken before any row lock and in
 -- order. Pushes and pops go through together; who changes what they rely on (a group's first contact, options,
 -- deletion) has the gate for himself and so meets nobody half-way.

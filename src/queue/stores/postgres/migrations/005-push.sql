@@ -58,6 +58,12 @@ BEGIN
       now_us, target_queues, target_partitions, target_namespaces, target_tasks, default_options), '[]');
   END LOOP;
 
+  IF cardinality(kept_ids) > 0 THEN
+    -- Later ids rise above those that were made in this very moment, unless a clock was set back since.
+    SELECT greatest(base, max(k.us) + 1) INTO base
+    FROM (SELECT hivegate.us_of(id) AS us FROM unnest(kept_ids) id) k WHERE k.us < now_us + 1000000;
+  END IF;
+
   -- A new snapshot: it shows everything that the partitions' last holders have committed.
   WITH item AS (
     SELECT i.*, known.id AS known_id,

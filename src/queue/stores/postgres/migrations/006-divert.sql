@@ -11,6 +11,12 @@ DECLARE
   base bigint;
 BEGIN
   SELECT greatest(now_us, b.stamp + 1) INTO base FROM hivegate.buffer_stamp b FOR NO KEY UPDATE;
+  -- Ids rise above those that the partitions hold already, too.
+  SELECT greatest(base, max(p.stamp) + 1) INTO base
+  FROM unnest(target_queues, target_partitions, diverted) t(queue, partition, diverted)
+    JOIN hivegate.queue q ON q.name = t.queue AND NOT q.deleted
+    JOIN hivegate.partition p ON p.queue_id = q.id AND p.name = t.partition
+  WHERE t.diverted AND p.stamp < now_us + 1000000;
   UPDATE hivegate.buffer_stamp SET stamp = base + cardinality(item_targets);
   WITH entry AS MATERIALIZED (
     SELECT i.*, hivegate.uuid_at(base + i.n - 1) AS id, coalesce(q.encrypted, false) AS encrypts
