@@ -1,6 +1,28 @@
 import { type Grants, grantsOfPrefixes, verifyPrefixToken } from '../access/index.ts'
 import type { TokenBearer, TokenDialect } from '../hub/index.ts'
-import type { KeyRegistry } from '../issuer/index.ts'
+import { fits, type KeySource, type PublicJwk, verificationKeyOf } from '../keys/index.ts'
+
+/** Public keys by `kid`, such as the register of the issuer. */
+export interface KeyRegister extends KeySource {
+  /** The public JWK of an active key. */
+  find(kid: string): PublicJwk | undefined
+}
+
+/** A register that holds these keys and never another. */
+export function fixedKeys(jwks: readonly PublicJwk[]): KeyRegister {
+  const byKid = new Map(jwks.map((jwk) => [jwk.kid, jwk]))
+  return {
+    about: 'fixed public keys',
+    find: (kid) => byKid.get(kid),
+    candidates(request) {
+      const jwk = byKid.get(request.kid ?? '')
+      const key = jwk && verificationKeyOf(jwk)
+      return key && fits(key, request) ? [key] : []
+    },
+    onChange: () => () => {},
+    close() {},
+  }
+}
 
 /** Path-prefix tokens as the hub's second dialect, and which key each of its bearers came with. */
 export interface PubsubDialect extends TokenDialect {
@@ -28,7 +50,7 @@ function whileActive(grants: Grants, isActive: () => boolean): Grants {
  * Reads path-prefix tokens for the hub (token issuing, 1.7; design, "Dialects on the hub"): `exp` and an active
  * `kid` are needed, `put` publishes, `get` subscribes.
  */
-export function pubsubDialect(registry: KeyRegistry, clock: { now(): number }): PubsubDialect {
+export function pubsubDialect(registry: KeyRegister, clock: { now(): number }): PubsubDialect {
   const rules = { keys: registry, clock, requireKid: true, requireExp: true }
   const kids = new WeakMap<object, string>()
   return {

@@ -1,6 +1,6 @@
 import { Command, type CommanderError } from 'commander'
 import { brokerRouteTable, pathOf } from '../access/index.ts'
-import { ConfigError, loadAuthConfig, loadHubConfig } from '../config/index.ts'
+import { ConfigError, loadAuthConfig, loadHubConfig, loadPubsubConfig } from '../config/index.ts'
 import {
   type Decision,
   Gate,
@@ -9,7 +9,7 @@ import {
   TokenVerifier,
   type TraceStep,
 } from '../http/index.ts'
-import { type Log, NO_LOG } from '../keys/index.ts'
+import { type Log, NO_LOG, publicHalf } from '../keys/index.ts'
 import { readArgument } from './key-argument.ts'
 
 const EXIT_REFUSED = 1
@@ -73,6 +73,20 @@ async function explain(question: Question, print: (step: TraceStep) => void): Pr
   }
 }
 
+/**
+ * The hub's second dialect as far as it can be known here: by the key that this environment mints with. The
+ * register of other keys is in the broker's store.
+ */
+async function pathTokens(print: (step: TraceStep) => void) {
+  const { hub, mintingKey } = loadPubsubConfig()
+  if (!hub) return undefined
+  const { fixedKeys, pubsubDialect } = await import('../assembly/pubsub-dialect.ts')
+  const known = mintingKey === undefined ? 'no key' : `the key ${mintingKey.kid} only`
+  const detail = `path-prefix tokens are accepted; ${known} is known here, not the broker's register`
+  print({ name: 'dialect', verdict: 'note', detail })
+  return pubsubDialect(fixedKeys(mintingKey === undefined ? [] : [publicHalf(mintingKey)]), Date)
+}
+
 /** Asks the hub's own authenticator; the gate lets its paths through, because the hub guards itself. */
 async function explainOfHub(
   question: Question,
@@ -83,7 +97,14 @@ async function explainOfHub(
   const { explainHub } = await import('../hub/index.ts')
   const print = (step: TraceStep) => write(line(step))
   const hubQuestion = { ...question, topics, origin }
-  const verdict = await explainHub(loadHubConfig(), hubQuestion, print, logInto(print))
+  const otherDialect = await pathTokens(print)
+  const config = loadHubConfig()
+  const parts = { config, log: logInto(print), ...(otherDialect && { otherDialect }) }
+  const verdict = await explainHub(
+    { ...parts, config: { ...config, enabled: config.enabled || otherDialect !== undefined } },
+    hubQuestion,
+    print,
+  )
   write(`${verdict.text}\n`)
   return verdict.status === 200 ? 0 : EXIT_REFUSED
 }

@@ -3,7 +3,7 @@ import {
   type Server as HttpServer,
   type IncomingMessage,
   type RequestListener,
-  type ServerResponse,
+  ServerResponse,
   STATUS_CODES,
 } from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
@@ -46,8 +46,14 @@ const FACES = new Map([
 const HOST = /^host$/i
 const BAD_REQUEST = { line: '400 Bad Request', text: 'Bad Request' }
 
+/** Whether an answer has begun on this connection: a second one in the middle of it would be read as its body. */
+function isAnswering(socket: Duplex): boolean {
+  const answer: unknown = Reflect.get(socket, '_httpMessage')
+  return answer instanceof ServerResponse && answer.headersSent
+}
+
 function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
     socket.destroy(error)
     return
   }

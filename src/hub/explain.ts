@@ -8,7 +8,7 @@ import {
 import type { HubConfig, HubRole } from '../config/index.ts'
 import type { Trace } from '../http/index.ts'
 import type { Log } from '../keys/index.ts'
-import { createHubAuthenticator } from './authenticator.ts'
+import { createHubAuthenticator, type TokenDialect } from './authenticator.ts'
 import { HubAuthError, HubRequestError } from './errors.ts'
 import { formFields } from './form.ts'
 import type { HubIdentity } from './identity.ts'
@@ -26,6 +26,14 @@ export interface HubQuestion {
   readonly topics: readonly string[]
   /** Under which origin the hub is reached, such as `https://hub.example`; decides `aud` when none is pinned. */
   readonly origin: string
+}
+
+/** What the hub is asked under. */
+export interface ExplainParts {
+  readonly config: HubConfig
+  readonly log: Log
+  /** Verifies tokens that are no access tokens, as on the hub (`PUBSUB_HUB`). */
+  readonly otherDialect?: TokenDialect
 }
 
 /** What the hub would answer, as far as token and grants decide it. */
@@ -47,17 +55,18 @@ function grantedBy({ details }: Grants, action: Action, topic: string): readonly
 }
 
 function explainTopic(grants: Grants, action: Action, topic: string, trace: Trace): boolean {
-  const [first, ...others] = grantedBy(grants, action, topic)
+  const allowed = grants.allows(action, topic)
+  // A path-prefix token grants without details.
+  const [first = 'a path prefix', ...others] = grantedBy(grants, action, topic)
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   trace({
     name: 'topic',
-    verdict: first === undefined ? 'fail' : 'pass',
-    detail:
-      first === undefined
-        ? `${topic}: no detail grants ${action}`
-        : `${topic}: ${action} by ${first}${more}`,
+    verdict: allowed ? 'pass' : 'fail',
+    detail: allowed
+      ? `${topic}: ${action} by ${first}${more}`
+      : `${topic}: nothing in the token grants ${action}`,
   })
-  return first !== undefined
+  return allowed
 }
 
 function explainDetails({ details }: Grants, trace: Trace): void {
@@ -107,7 +116,10 @@ function explainStream(
 }
 
 /** The status of a request whose route does not exist under this configuration, or undefined (protocol, section 1). */
-function missingRoute(config: HubConfig, { method, target }: HubQuestion): HubVerdict | undefined {
+function missingRoute(
+  { config, otherDialect }: ExplainParts,
+  { method, target }: HubQuestion,
+): HubVerdict | undefined {
   const isHubUrl = target.split('?', 1)[0] === HUB_PATH
   if (!config.enabled) return { status: 404, text: 'refused: 404 (the hub is off)' }
   if (!isHubUrl) {
@@ -115,16 +127,20 @@ function missingRoute(config: HubConfig, { method, target }: HubQuestion): HubVe
     return { status: 404, text: 'refused: 404 (subscriptions are off)' }
   }
   const role: HubRole = method === 'POST' ? 'publisher' : 'subscriber'
-  const verified = config.issuers.some((issuer) => issuer[role] !== undefined)
-  if (verified || (role === 'subscriber' && config.anonymous)) return undefined
+  const verified = otherDialect ?? config.issuers.find((issuer) => issuer[role] !== undefined)
+  if (verified !== undefined || (role === 'subscriber' && config.anonymous)) return undefined
   return { status: 405, text: `refused: 405 (no issuer verifies ${role} tokens)` }
 }
 
 /** Anonymous mode opens the stream, not the list of who is there, unless there is nothing to verify with. */
-function needsToken(config: HubConfig, { target }: HubQuestion, bearer: HubIdentity): boolean {
+function needsToken(
+  { config, otherDialect }: ExplainParts,
+  { target }: HubQuestion,
+  bearer: HubIdentity,
+): boolean {
   const isHubUrl = target.split('?', 1)[0] === HUB_PATH
-  const verified = config.issuers.some(({ subscriber }) => subscriber !== undefined)
-  return !isHubUrl && bearer.anonymous && verified
+  const verified = otherDialect ?? config.issuers.find(({ subscriber }) => subscriber !== undefined)
+  return !isHubUrl && bearer.anonymous && verified !== undefined
 }
 
 /** What the grants of a bearer decide about the request. */
@@ -163,15 +179,15 @@ function refusalOf(error: unknown, trace: Trace): HubVerdict {
  * details grants which topic. Never repeats the token.
  */
 export async function explainHub(
-  config: HubConfig,
+  parts: ExplainParts,
   question: HubQuestion,
   trace: Trace,
-  log: Log,
 ): Promise<HubVerdict> {
-  const missing = missingRoute(config, question)
+  const { config } = parts
+  const missing = missingRoute(parts, question)
   if (missing !== undefined) return missing
   const matchers = createTopicMatchers(config.matcherBaseUrl, new MatchCache(0))
-  const hub = createHubAuthenticator({ config, matchers, clock: Date, log })
+  const hub = createHubAuthenticator({ ...parts, matchers, clock: Date })
   const { method, token, origin } = question
   const role: HubRole = method === 'POST' ? 'publisher' : 'subscriber'
   const resourceIdentifier = config.resourceIdentifier ?? `${origin}${HUB_PATH}`
@@ -180,7 +196,7 @@ export async function explainHub(
   try {
     const scheme = origin.startsWith('http:') ? 'http' : 'https'
     const bearer = await hub.authenticate({ method, scheme, headers, resourceIdentifier }, role)
-    if (needsToken(config, question, bearer)) {
+    if (needsToken(parts, question, bearer)) {
       throw new HubAuthError('token_missing', 'the list of subscriptions needs a token')
     }
     const ends = bearer.anonymous ? '' : `, exp ${bearer.expiresAtMs / 1000}`

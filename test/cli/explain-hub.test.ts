@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { accessToken, detail, HUB, hubEnvironment, publisherToken } from '../hub/hub-tokens.ts'
 import { type CommandResult, runCommand } from '../support/command.ts'
-import { withBrokenSignature } from '../support/tokens.ts'
+import { ecKey } from '../support/keys.ts'
+import { compactToken, withBrokenSignature } from '../support/tokens.ts'
 
 const SHOP = 'https://shop.example'
 const nowS = Math.floor(Date.now() / 1000)
@@ -63,7 +64,7 @@ describe('hivegate explain on the hub’s paths', () => {
       'urn:x',
     ]
     const { code, stdout } = await explain(args)
-    expect(stdout).toContain('NO  topic       urn:x: no detail grants publish')
+    expect(stdout).toContain('NO  topic       urn:x: nothing in the token grants publish')
     expect(stdout).toMatch(/refused: 403 insufficient_scope \(not_granted\)\n$/)
     expect(code).toBe(1)
   })
@@ -205,5 +206,39 @@ describe('hivegate explain on the hub’s paths', () => {
     const { stdout, code } = await explain(args, env)
     expect(stdout).toMatch(outcome)
     expect(code).toBe(/allowed\n$/.test(stdout) ? 0 : 1)
+  })
+})
+
+describe('hivegate explain where the hub takes path-prefix tokens', () => {
+  const key = ecKey('explain')
+  const env = {
+    MERCURE_ISSUER: '',
+    MERCURE_PUBLISHER_JWT_KEY: '',
+    MERCURE_SUBSCRIBER_JWT_KEY: '',
+    PUBSUB_HUB: 'true',
+    PUBSUB_JWT_PRIVATE_JWK: JSON.stringify(key.privateJwk({ alg: 'ES256' })),
+  }
+  const pathToken = (kid = 'explain') =>
+    compactToken({
+      header: { alg: 'ES256', typ: 'JWT', kid },
+      payload: { root: '', put: ['hey'], get: [], ...times },
+      alg: 'ES256',
+      key: key.privateKey,
+    })
+  const publish = (token: string, topic: string) =>
+    explain(['POST', '/.well-known/mercure', '--token', token, '--topic', topic], env)
+
+  it('the hub is on without an issuer of its own, and the prefixes decide', async () => {
+    const allowed = await publish(pathToken(), 'hey/A')
+    expect(allowed.stdout).toContain('path-prefix tokens are accepted; the key explain only')
+    expect([allowed.stdout.split('\n').at(-2), allowed.code]).toEqual(['allowed', 0])
+    expect((await publish(pathToken(), 'heyday')).stdout).toMatch(/403 insufficient_scope/)
+  })
+
+  it('a key that is not known here is refused, and the note says why that may be', async () => {
+    const { stdout, code } = await publish(pathToken('other'), 'hey')
+    expect(stdout).toContain("not the broker's register")
+    expect(stdout).toMatch(/401 invalid_token/)
+    expect(code).toBe(1)
   })
 })

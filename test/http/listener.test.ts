@@ -123,6 +123,26 @@ describe('the listener', () => {
     expect([answer.status, answer.body]).toEqual([400, '{"error":"Bad Request"}'])
   })
 
+  it('answers an expectation that it does not know with 417', async () => {
+    app = await startFloor()
+    const answer = await rawRequest(app.port, { target: '/items/a', headers: ['Expect: wonders'] })
+    expect([answer.status, answer.body]).toEqual([417, '{"error":"Expectation Failed"}'])
+  })
+
+  it('writes no second answer into one that has begun', async () => {
+    app = await startFloor({
+      routes: (on) =>
+        on.get('/stream', (_req, res) => {
+          res.write('first')
+        }),
+    })
+    const answer = await rawBytes(
+      app.port,
+      'GET /stream HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n',
+    )
+    expect(answer.status === 0 || !answer.body.includes('Bad Request')).toBe(true)
+  })
+
   it('keeps serving after a client that resets in the middle of a body', async () => {
     app = await startFloor()
     const socket = net.connect(app.port, '127.0.0.1')
