@@ -1,9 +1,15 @@
 import { defineConfig } from 'vitest/config'
 
+/** Suites over HTTP that run a second time with every broker on a PostgreSQL database of its own. */
+const ON_BOTH_STORES = [
+  'test/e2e/**/*.test.ts',
+  'test/hub/broker/**/*.test.ts',
+  'test/issuer/broker.test.ts',
+  'test/queue/routes/**/*.test.ts',
+]
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/postgres/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
@@ -13,5 +19,24 @@ export default defineConfig({
       include: ['src/**/*.ts'],
       reporter: ['text-summary'],
     },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/postgres/setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: ON_BOTH_STORES,
+          globalSetup: ['test/support/postgres/setup.ts'],
+          env: { HIVEGATE_TEST_STORE: 'postgres' },
+        },
+      },
+    ],
   },
 })
