@@ -73,25 +73,25 @@ BEGIN
     FROM unnest(part_ids, part_requests) WITH ORDINALITY k(id, request, n)
       JOIN hivegate.cursor c ON c.partition_id = k.id AND c.subscription_id = sub_id
       LEFT JOIN hivegate.partition p ON p.id = k.id
-  ), share AS (
-    -- Earlier candidates come first; what they may hold is not wanted of later ones.
-    SELECT d.*, greatest(0, lefts[d.request] - coalesce(sum(d.next - 1 - d.start) OVER
-      (PARTITION BY d.request ORDER BY d.n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)) AS wanted
+  ), stock AS (
+    -- Without holes and delay the positions are known without a look. Later messages wait behind the first that is
+    -- not old enough: times rise, so the condition cuts off the tail.
+    SELECT d.*, CASE WHEN d.holes = 0 AND q.delay_us = 0 THEN least(d.next - 1 - d.start, lefts[d.request])
+      ELSE (SELECT count(*) FROM (SELECT m.created_at FROM hivegate.message m
+        WHERE m.partition_id = d.id AND m.position > d.start ORDER BY m.position LIMIT lefts[d.request]) r
+        WHERE q.delay_us = 0 OR r.created_at <= now_us - q.delay_us) END AS amount
     FROM candidate d WHERE d.open
+  ), share AS (
+    -- Earlier candidates come first; what they give is not wanted of later ones.
+    SELECT s.*, least(s.amount, lefts[s.request] - coalesce(sum(s.amount) OVER
+      (PARTITION BY s.request ORDER BY s.n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)) AS size
+    FROM stock s WHERE s.amount > 0
   ), claimed AS MATERIALIZED (
-    SELECT s.*, m.last, m.size, lease_ids[s.request] = '' AS acked,
-      now_us + coalesce(lease_lengths[s.request], q.lease_us) AS until
-    FROM share s CROSS JOIN LATERAL (
-      -- Without holes the positions are known without a look.
-      SELECT least(s.next - 1, s.start + s.wanted) AS last, least(s.next - 1 - s.start, s.wanted) AS size
-      WHERE s.holes = 0 AND q.delay_us = 0
-      UNION ALL
-      -- Later messages wait behind the first that is not old enough: times rise, so this cuts off the tail.
-      SELECT max(r.position), count(*) FROM (SELECT m.position, m.created_at FROM hivegate.message m
-        WHERE m.partition_id = s.id AND m.position > s.start ORDER BY m.position LIMIT s.wanted) r
-      WHERE r.created_at <= now_us - q.delay_us
-      HAVING s.holes > 0 OR q.delay_us > 0
-    ) m WHERE m.size > 0
+    SELECT s.*, lease_ids[s.request] = '' AS acked, now_us + coalesce(lease_lengths[s.request], q.lease_us) AS until,
+      CASE WHEN s.holes = 0 AND q.delay_us = 0 THEN s.start + s.size
+        ELSE (SELECT m.position FROM hivegate.message m WHERE m.partition_id = s.id AND m.position > s.start
+          ORDER BY m.position OFFSET s.size - 1 LIMIT 1) END AS last
+    FROM share s WHERE s.size > 0
   ), moved AS (
     UPDATE hivegate.cursor c SET started = true,
       lease_id = CASE WHEN NOT d.acked THEN lease_ids[d.request] END,
@@ -120,8 +120,8 @@ BEGIN
     array_agg(d.retry_count ORDER BY d.n),
     array_agg(CASE WHEN NOT d.acked THEN d.until WHEN d.last < d.next - 1 OR d.id <> ALL (held) THEN 0 END
       ORDER BY d.n),
-    (SELECT array_agg(k.id) FROM candidate k WHERE NOT k.open OR EXISTS (SELECT FROM share s
-      WHERE s.n = k.n AND s.wanted > 0) AND NOT EXISTS (SELECT FROM claimed d WHERE d.n = k.n))
+    (SELECT array_agg(k.id) FROM candidate k
+      WHERE NOT EXISTS (SELECT FROM stock s WHERE s.n = k.n AND s.amount > 0))
   INTO ids, requests, afters, lasts, sizes, retries, wakes, lost
   FROM claimed d;
 END $$;
