@@ -52,7 +52,7 @@ export type WriteOutcome =
  */
 export interface QueueStore {
   /**
-   * Applies the batch durably, in order; outcomes in request order, of the types of `Writes`. What one
+   * Applies the batch durably; outcomes in request order, of the types of `Writes`. Within a lane what one
    * operation writes the next one of the batch sees. A faulty operation fails alone.
    * @throws StoreClosedError (src/storage) when the store is gone
    */
@@ -61,6 +61,18 @@ export interface QueueStore {
   read<K extends ReadKind>(kind: K, args: Reads[K]['args']): Promise<Reads[K]['result']>
   /** Wakes that come from other processes on the same store. Returns the function that unsubscribes. */
   onRemoteWake(listener: (wake: Wake) => void): () => void
+  /**
+   * Writes whose lane differs may be committed side by side, in batches of their own; absent: all have one lane,
+   * and batches follow each other.
+   */
+  readonly laneOf?: (kind: WriteKind) => string
+  /** Set by a store that several processes share. */
+  readonly shared?: {
+    /** A remote wake may be lost: waiting pops have to look again this often, in ms. */
+    readonly recheckMs: number
+    /** Told when another process may have set a flag. Returns the function that unsubscribes. */
+    onFlags(listener: () => void): () => void
+  }
   /** Resolves when the store answers. @throws as `commit` */
   ping(): Promise<void>
   close(): Promise<void>

@@ -5,6 +5,7 @@ import type { JobName, QueueStore, ReadKind, Reads, Writes } from '../store.ts'
 import type { PushReply, QueueEngine, SideWriteKind, TransactionReply, WithoutNow } from './api.ts'
 import { Counts } from './counts.ts'
 import { BufferDrainer } from './drainer.ts'
+import { followNeighbours } from './neighbours.ts'
 import { type EngineObserver, NO_OBSERVER } from './observer.ts'
 import { Polls } from './polls.ts'
 import { Stepper } from './steps.ts'
@@ -205,7 +206,7 @@ export async function createQueueEngine(options: QueueEngineOptions): Promise<Qu
   parts.polls.paused = popMaintenance
   // What was diverted before a restart is replayed, unless pushes are still diverted.
   if ((await store.read('buffer', null)).pending > 0) parts.drainer.kick()
-  const unsubscribe = store.onRemoteWake((wake) => parts.polls.wake([wake]))
+  const leave = followNeighbours({ store, polls: parts.polls, drainer: parts.drainer })
   const ended = operation(parts)
   return {
     ...dataPlane(parts),
@@ -213,7 +214,7 @@ export async function createQueueEngine(options: QueueEngineOptions): Promise<Qu
     ...sidePlane(parts),
     ...ended,
     async close() {
-      unsubscribe()
+      leave()
       await ended.close()
     },
   }

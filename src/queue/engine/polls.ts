@@ -15,6 +15,9 @@ export interface PollsOptions {
   readonly maxParkedPops: number
 }
 
+/** Lines that one look of `lookAgain` wakes: each costs a pop. */
+const LINES_PER_LOOK = 500
+
 type Tried = Attempt & { readonly reply: PopReply | null }
 
 /** All pops: those answered at once, and the lines of those that wait. Queue API 5.4. */
@@ -47,6 +50,10 @@ export class Polls {
   }
 
   /** While paused every pop is answered with nothing, at once. Queue API 13.2. */
+  get paused(): boolean {
+    return this.#paused
+  }
+
   set paused(value: boolean) {
     this.#paused = value
     if (value) this.#dismissAll()
@@ -74,6 +81,16 @@ export class Polls {
   wakeQueue(queue: string): void {
     for (const line of this.#byQueue.get(queue) ?? []) line.wake()
     for (const line of this.#byLabel) line.wake()
+  }
+
+  /** Lets the waiting pops of some lines look again, in turn: for a store whose wakes may get lost on the way. */
+  lookAgain(): void {
+    for (const [key, line] of [...this.#lines].slice(0, LINES_PER_LOOK)) {
+      line.wake()
+      // To the end of the row, so that the next look begins with the others.
+      this.#lines.delete(key)
+      this.#lines.set(key, line)
+    }
   }
 
   /** Answers every waiting pop with nothing, and every later one at once. */

@@ -46,31 +46,38 @@ export interface WriterOptions {
   readonly onFailure?: () => void
 }
 
-/** Sends writes to the store in groups and hands on the wakes they cause. */
+/** Sends writes to the store in groups, lane by lane, and hands on the wakes they cause. */
 export class Writer {
-  readonly #group: GroupCommit<WriteOp, WriteOutcome>
+  readonly #groups = new Map<string, GroupCommit<WriteOp, WriteOutcome>>()
+  readonly #open: () => GroupCommit<WriteOp, WriteOutcome>
+  readonly #laneOf: (kind: WriteKind) => string
   readonly #onFailure: () => void
   #errors = 0
+  #closed = false
 
   constructor(options: WriterOptions) {
     const { store, onWakes, onNotes, onBatch } = options
     this.#onFailure = options.onFailure ?? (() => {})
-    this.#group = new GroupCommit<WriteOp, WriteOutcome>({
-      sizeOf,
-      ...(options.maxWaitingWrites === undefined ? {} : { maxWaiting: options.maxWaitingWrites }),
-      ...(options.maxWaitingBytes === undefined
-        ? {}
-        : { maxWaitingBytes: options.maxWaitingBytes }),
+    this.#laneOf = store.laneOf ?? (() => '')
+    const commit = async (batch: readonly WriteOp[]): Promise<readonly WriteOutcome[]> => {
+      const outcomes = await store.commit(batch)
+      for (const outcome of outcomes) {
+        if (outcome.ok && outcome.wakes.length > 0) onWakes(outcome.wakes)
+        if (outcome.ok && outcome.notes.length > 0) onNotes?.(outcome.notes)
+      }
+      return outcomes
+    }
+    const { maxWaitingWrites: maxWaiting, maxWaitingBytes } = options
+    const limits = {
+      ...(maxWaiting === undefined ? {} : { maxWaiting }),
+      ...(maxWaitingBytes === undefined ? {} : { maxWaitingBytes }),
       ...(onBatch === undefined ? {} : { onBatch }),
-      commit: async (batch) => {
-        const outcomes = await store.commit(batch)
-        for (const outcome of outcomes) {
-          if (outcome.ok && outcome.wakes.length > 0) onWakes(outcome.wakes)
-          if (outcome.ok && outcome.notes.length > 0) onNotes?.(outcome.notes)
-        }
-        return outcomes
-      },
-    })
+    }
+    this.#open = () => {
+      const group = new GroupCommit<WriteOp, WriteOutcome>({ sizeOf, ...limits, commit })
+      if (this.#closed) void group.close()
+      return group
+    }
   }
 
   /** Writes that failed inside the store. */
@@ -79,13 +86,13 @@ export class Writer {
   }
 
   get pending(): number {
-    return this.#group.pending
+    return [...this.#groups.values()].reduce((sum, { pending }) => sum + pending, 0)
   }
 
   /** Commits one write with its group. @throws StoreError, see QueueEngine */
   async write<K extends WriteKind>(kind: K, args: Writes[K]['args']): Promise<Writes[K]['result']> {
     // Kind and arguments are of one K, which the union cannot express.
-    const outcome = await this.#group.submit({ kind, args } as WriteOp)
+    const outcome = await this.#group(kind).submit({ kind, args } as WriteOp)
     if (!outcome.ok) {
       this.#errors += 1
       this.#onFailure()
@@ -95,11 +102,24 @@ export class Writer {
     return outcome.value as Writes[K]['result']
   }
 
-  drain(): Promise<void> {
-    return this.#group.drain()
+  async drain(): Promise<void> {
+    // An answer may cause a write in another lane.
+    while (this.pending > 0) {
+      await Promise.all([...this.#groups.values()].map((group) => group.drain()))
+    }
   }
 
-  close(): Promise<void> {
-    return this.#group.close()
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#groups.values()].map((group) => group.close()))
+  }
+
+  #group(kind: WriteKind): GroupCommit<WriteOp, WriteOutcome> {
+    const lane = this.#laneOf(kind)
+    const known = this.#groups.get(lane)
+    if (known !== undefined) return known
+    const made = this.#open()
+    this.#groups.set(lane, made)
+    return made
   }
 }
