@@ -147,6 +147,11 @@ export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** Text about a failure in a form that can be stored: to refuse the failure for its wording would help nobody. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
 /**
  * The one grammar of queue, partition and group names: any storable text of up to 255 characters, so that
  * whatever can be created can be named in a path and be fetched and deleted. Empty passes here.

@@ -1,7 +1,9 @@
-import type { Request, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { z } from 'zod'
 import { HttpError, readJson } from '../../http/index.ts'
-import { QUEUE_MODE } from '../model.ts'
+import { isStorableText, QUEUE_MODE } from '../model.ts'
+
+const NUL = /%00/
 
 const TYPE_WORDS = new Map([
   ['string', 'text'],
@@ -87,9 +89,20 @@ export function pathParam(req: Request, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The producer that a message is stamped with: the token's `sub` and nothing else. Seed: "Claim validation". */
+/**
+ * The producer that a message is stamped with: the token's `sub` and nothing else. Seed: "Claim validation".
+ * @throws HttpError 400 for a `sub` that no store gives back as it came
+ */
 export function producerOf(req: Request): string | null {
-  return req.auth?.sub || null
+  const sub = req.auth?.sub || null
+  if (sub === null || isStorableText(sub)) return sub
+  throw new HttpError('invalid_request', 'the sub of the token must be text without NUL')
+}
+
+/** Refuses a target with a NUL in it: nothing that is stored bears such a name. */
+export const refuseNul: RequestHandler = (req, _res, next) => {
+  if (NUL.test(req.url)) throw new HttpError('invalid_request', 'the URL must not hold a NUL')
+  next()
 }
 
 /** The group that a request means: none given is queue mode. Queue API 3.3. */

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
+import { storableText } from '../model.ts'
 import { nameField, textField } from './fields.ts'
 import { count, fails, json } from './values.ts'
 
 /** The text kept for a dead letter; a client that sends an object means its JSON. */
 const errorField = json.optional().transform((value) => {
   if (value === undefined || value === null) return null
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return storableText(typeof value === 'string' ? value : JSON.stringify(value))
 })
 
 /** One acknowledgement. Section 6.1. */

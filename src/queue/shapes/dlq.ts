@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { operation } from '../../http/operation.ts'
 import { integerParam, textParam, timeParam } from '../../http/query.ts'
+import { storableText } from '../model.ts'
 import { nameField } from './fields.ts'
 import { count, fails, json, pagination, time } from './values.ts'
 
@@ -128,7 +129,10 @@ export const retryMessage = operation({
 export const buryMessage = operation({
   method: 'POST',
   path: '/api/v1/messages/:partitionId/:transactionId/dlq',
-  body: z.object({ consumerGroup: nameField.nullish(), error: z.string().nullish() }),
+  body: z.object({
+    consumerGroup: nameField.nullish(),
+    error: z.string().transform(storableText).nullish(),
+  }),
   bodyOptional: true,
   answers: {
     200: {
