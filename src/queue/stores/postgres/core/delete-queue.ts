@@ -26,6 +26,8 @@ const REMOVE = `
 
 /** Takes the queue out of sight at once, alone behind its gate; the purge job takes the rows away. Queue API 9. */
 export const deleteQueue: WriteHandler<'deleteQueue'> = async (tx, { queue }) => {
+  // A drain of the buffer that has read what is to go would bring the queue back.
+  await tx.rows('buffer_gate_shared', 'SELECT hivegate.enter_buffer_gate(false)')
   await tx.rows('delete_queue_gate', ENTER, [queue])
   const [gone] = await tx.rows<Gone>('delete_queue', REMOVE, [queue])
   const answer: Answer<{ existed: boolean }> = quiet({ existed: gone !== undefined })
