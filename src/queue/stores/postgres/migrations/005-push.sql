@@ -31,6 +31,13 @@ DECLARE
   base bigint;
 BEGIN
   PERFORM hivegate.enter_gates(target_queues);
+  -- What is missing is made before any partition is locked: the locks of queue rows come first.
+  IF wanted > 1 AND wanted > (SELECT count(*) FROM unnest(target_queues, target_partitions) t(queue, partition)
+    JOIN hivegate.queue q ON q.name = t.queue AND NOT q.deleted
+    JOIN hivegate.partition p ON p.queue_id = q.id AND p.name = t.partition) THEN
+    made := hivegate.make_targets(now_us, target_queues, target_partitions, target_namespaces, target_tasks,
+      default_options);
+  END IF;
   LOOP
     SELECT array_agg(s.id ORDER BY s.n), array_agg(s.queue_id ORDER BY s.n), array_agg(s.head ORDER BY s.n),
       array_agg(s.next ORDER BY s.n), array_agg(s.least_stamp ORDER BY s.n),

@@ -2,7 +2,7 @@ import type { Tx } from '../../../../storage/index.ts'
 import type { CycleAck, CycleArgs, PushResult, Wake } from '../../../store.ts'
 import { ackIn } from '../ack.ts'
 import { append } from '../append.ts'
-import { type Answer, quiet, type StoreContext, type WriteHandler } from '../handler.ts'
+import { type Answer, quiet, RolledBack, type StoreContext, type WriteHandler } from '../handler.ts'
 import { applyState } from './state.ts'
 
 const NO_QUERY = 'unknown query_id'
@@ -135,13 +135,11 @@ export const cycle: WriteHandler<'cycle'> = async (tx, args, context) => {
     return quiet({ success: false, queueName, error: NO_PARTITION })
   }
   const wake = { queue: name, namespace: place.namespace, task: place.task, atMs: null }
-  await tx.script('SAVEPOINT cycle')
   try {
     const { value, wakes, notes } = await apply({ tx, args, partition, wake }, query, context)
     return { value: { success: true, queueName, ...value }, wakes, notes }
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    await tx.script('ROLLBACK TO SAVEPOINT cycle')
-    return quiet({ success: false, queueName, error: error.message })
+    throw new RolledBack(quiet({ success: false, queueName, error: error.message }))
   }
 }
