@@ -25,7 +25,9 @@ afterEach(async () => {
 })
 
 /** Opens a bench under fake timers: `setTimeout` and the clock move together, commits go on for real. */
-export async function openBench(limits: { maxParkedPops?: number } = {}): Promise<Bench> {
+export async function openBench(
+  limits: { maxParkedPops?: number; maxWaitingWrites?: number; maxWaitingBytes?: number } = {},
+): Promise<Bench> {
   vi.useFakeTimers({ now: START_MS, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
   const host = await openInlineHost([sqliteQueueModule({ encryptionKey: '' })])
   const inner = sqliteQueueStore(host)
