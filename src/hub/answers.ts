@@ -11,7 +11,7 @@ export class HubRefusal extends Error {
   readonly status: number
   readonly fields: Fields
   constructor(
-    status: 404 | 405 | 413 | 421 | 500 | 503,
+    status: 404 | 405 | 413 | 415 | 421 | 500 | 503,
     fields: Fields = {},
     options?: ErrorOptions,
   ) {

@@ -5,9 +5,13 @@ import { HubRequestError } from './errors.ts'
 /**
  * Reads a whole request body; more than `maxBytes` (0 = no limit) is refused as soon as it is known,
  * from the length the client states or from what has come so far.
- * @throws HubRefusal 413, HubRequestError 400 when the client breaks off
+ * A content coding is refused: read as plain it would be another message, or none (RFC 9110 section 15.5.16).
+ * @throws HubRefusal 413 and 415, HubRequestError 400 when the client breaks off
  */
 export function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if ((req.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    return Promise.reject(new HubRefusal(415, { 'Accept-Encoding': 'identity' }))
+  }
   const limit = maxBytes > 0 ? maxBytes : Number.POSITIVE_INFINITY
   if (Number(req.headers['content-length'] ?? 0) > limit) {
     return Promise.reject(new HubRefusal(413))

@@ -65,6 +65,7 @@ export const HUB_OPERATIONS: readonly Operation[] = [
       200: { about: 'The id of the update, which is stored.', text: TEXT },
       ...refusals,
       413: { about: 'The body is too large, or it has too many topics.', text: TEXT },
+      415: { about: 'The body has a content coding.', text: TEXT },
       500: { about: 'The update could not be stored.', text: TEXT },
     },
   }),

@@ -145,6 +145,13 @@ describe('row 45: the size of a publication', () => {
     expect(await refused.text()).toBe('Payload Too Large')
   })
 
+  it('a body with a content coding is 415: read as plain it would be another message', async () => {
+    const hub = await anonymousHub()
+    const refused = await post(hub, bodyOf(100), { 'content-encoding': 'gzip' })
+    expect([refused.status, refused.headers.get('accept-encoding')]).toEqual([415, 'identity'])
+    expect((await post(hub, bodyOf(100), { 'content-encoding': 'identity' })).status).toBe(200)
+  })
+
   it('a body of unstated length is refused once it is too long', async () => {
     const hub = await startHub({ settings: { maxRequestBodyBytes: 1000 } })
     const head = [
