@@ -21,6 +21,7 @@ export type StoreErrorCode =
   | 'store_closed'
   | 'store_unavailable'
   | 'store_failed'
+  | 'store_text'
 
 const STATUS: Readonly<Record<StoreErrorCode, number>> = {
   store_locked: 503,
@@ -29,6 +30,7 @@ const STATUS: Readonly<Record<StoreErrorCode, number>> = {
   store_closed: 503,
   store_unavailable: 503,
   store_failed: 500,
+  store_text: 400,
 }
 
 /** Another process holds the data folder: two writers would each believe they own the cursors. */
@@ -61,8 +63,15 @@ export class StoreClosedError extends StoreError {
 
 /** One operation failed inside the store and was rolled back. */
 export class StoreFailedError extends StoreError {
-  constructor(reason: string, options?: ErrorOptions) {
-    super('store_failed', `The store could not do this: ${reason}`, options)
+  constructor(reason: string, options?: ErrorOptions, code: StoreErrorCode = 'store_failed') {
+    super(code, `The store could not do this: ${reason}`, options)
+  }
+}
+
+/** A name or text that this kind of store cannot hold: PostgreSQL has no NUL character in text. */
+export class StoreTextError extends StoreFailedError {
+  constructor(options?: ErrorOptions) {
+    super('it keeps no text with a NUL character', options, 'store_text')
   }
 }
 

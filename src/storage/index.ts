@@ -6,6 +6,7 @@ export {
   StoreFailedError,
   StoreLockedError,
   StoreSchemaError,
+  StoreTextError,
   StoreUnavailableError,
 } from './errors.ts'
 export { type BatchReport, GroupCommit, type GroupCommitOptions } from './group-commit.ts'

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestBroker, type TestBroker } from '../support/broker.ts'
+import { storedBytes } from '../support/test-store.ts'
 
 let broker: TestBroker
 beforeAll(async () => {
@@ -56,9 +55,7 @@ describe('encryption at rest', () => {
     await broker.call('POST /api/v1/push', {
       json: { items: [{ queue: 'clear', payload: 'NEEDLE-OFF' }] },
     })
-    const names = ['hivegate.db', 'hivegate.db-wal']
-    const files = await Promise.all(names.map((name) => readFile(join(broker.dataDir, name))))
-    const stored = Buffer.concat(files)
+    const stored = await storedBytes(broker.dataDir)
     expect(stored.includes('NEEDLE-OFF')).toBe(true)
     expect(stored.includes('NEEDLE-ON')).toBe(false)
     const { messages } = (await pop('secret')).body

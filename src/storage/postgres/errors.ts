@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { StoreError, StoreFailedError, StoreUnavailableError } from '../errors.ts'
+import { StoreError, StoreFailedError, StoreTextError, StoreUnavailableError } from '../errors.ts'
 
 /**
  * SQLSTATEs that say nothing about the statement itself: the server is away, full, shutting down, a standby, or
@@ -22,6 +22,9 @@ const AWAY = new Set([
   '57P03', // cannot connect now: starting up
   '57P05', // idle for too long
 ])
+
+/** SQLSTATEs of text that the server cannot hold: a NUL character, as it is or as an escape in jsonb. */
+const TEXT = new Set(['22021', '22P05'])
 
 /** SQLSTATEs of a transaction that was rolled back for the sake of another one. */
 const CLASHES = new Set(['40001', '40P01'])
@@ -57,5 +60,6 @@ export function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   if (!(error instanceof pg.DatabaseError)) return new StoreUnavailableError({ cause: error })
   if (stateIn(AWAY, error.code)) return new StoreUnavailableError({ cause: error })
+  if (stateIn(TEXT, error.code)) return new StoreTextError({ cause: error })
   return new StoreFailedError(error.message, { cause: error })
 }

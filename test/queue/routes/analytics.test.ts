@@ -8,6 +8,7 @@ import {
 } from '../../../src/queue/shapes/analytics.ts'
 import { postgresStats, retention } from '../../../src/queue/shapes/upkeep.ts'
 import { described, startTestBroker, type TestBroker } from '../../support/broker.ts'
+import { STORE } from '../../support/test-store.ts'
 import { ackOne, pushNames, take, until } from '../../support/traffic.ts'
 
 let broker: TestBroker
@@ -123,7 +124,7 @@ describe('GET /api/v1/analytics/retention and postgres-stats', () => {
     expect(described(retention, 200, removed).totals.totalMsgs).toBe(0)
     const stats = await broker.call('GET /api/v1/analytics/postgres-stats')
     expect(described(postgresStats, 200, stats)).toMatchObject({
-      database: 'sqlite',
+      database: STORE,
       tableSizes: [],
       databaseCache: {},
     })

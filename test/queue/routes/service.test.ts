@@ -10,6 +10,7 @@ import {
   startTestBroker,
   type TestBroker,
 } from '../../support/broker.ts'
+import { STORE } from '../../support/test-store.ts'
 
 let open: TestBroker
 let guarded: TestBroker
@@ -30,12 +31,12 @@ describe('health', () => {
       server: 'hivegate',
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       worker_id: 'worker-1',
-      engine: 'sqlite',
+      engine: STORE,
       hub: { enabled: false, status: 'ok', subscribers: 0, debugger: false },
     })
     expect(described(status, 200, await open.call('GET /status'))).toEqual({
       status: 'ok',
-      engine: 'sqlite',
+      engine: STORE,
     })
   })
 
