@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 /** Suites over HTTP that run a second time with every broker on a PostgreSQL database of its own. */
-const ON_BOTH_STORES = ['test/hub/broker/**/*.test.ts', 'test/issuer/broker.test.ts']
+const ON_BOTH_STORES = [
+  'test/e2e/**/*.test.ts',
+  'test/hub/broker/**/*.test.ts',
+  'test/issuer/broker.test.ts',
+  'test/queue/routes/**/*.test.ts',
+]
 
 export default defineConfig({
   test: {
