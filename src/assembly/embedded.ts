@@ -2,16 +2,20 @@ import type { Config } from '../config/index.ts'
 import { HUB_MODULE, sqliteHubStore } from '../hub/index.ts'
 import { ISSUER_SQLITE_MODULE, sqliteIssuerStore } from '../issuer/index.ts'
 import { sqliteQueueModule, sqliteQueueStore } from '../queue/index.ts'
-import { openSqliteHost, type SqliteHost } from '../storage/index.ts'
+import { type ModuleSpec, openSqliteHost, type SqliteHost } from '../storage/index.ts'
 import { BootError } from './boot-error.ts'
 import type { Stores } from './stores.ts'
+
+/** The tables of every wing in the embedded store. */
+export function sqliteModules(encryptionKey: string): readonly ModuleSpec[] {
+  return [sqliteQueueModule({ encryptionKey }), HUB_MODULE, ISSUER_SQLITE_MODULE]
+}
 
 async function openHost({ server, queue }: Config): Promise<SqliteHost> {
   const { dataDir } = server
   const { encryptionKey } = queue
   try {
-    const modules = [sqliteQueueModule({ encryptionKey }), HUB_MODULE, ISSUER_SQLITE_MODULE]
-    return await openSqliteHost({ dataDir, modules })
+    return await openSqliteHost({ dataDir, modules: sqliteModules(encryptionKey) })
   } catch (cause) {
     // A folder that cannot be made or written is told with the system's own word for it.
     if (!(cause instanceof Error && 'syscall' in cause && 'code' in cause)) throw cause

@@ -4,10 +4,23 @@ import type { Logger } from '../http/index.ts'
 import { HUB_PG_MODULE, postgresHubStore } from '../hub/index.ts'
 import { ISSUER_PG_MODULE, postgresIssuerStore } from '../issuer/index.ts'
 import { postgresQueueModule, postgresQueueStore } from '../queue/index.ts'
-import { openPostgresHost, type PgHost, type PgTarget, StoreError } from '../storage/index.ts'
+import {
+  openPostgresHost,
+  type PgHost,
+  type PgModule,
+  type PgTarget,
+  StoreError,
+} from '../storage/index.ts'
 import { BootError } from './boot-error.ts'
 import { readNamedFile } from './read-file.ts'
 import type { Stores } from './stores.ts'
+
+/** The tables of every wing in PostgreSQL. */
+export const PG_MODULES: readonly PgModule[] = [
+  postgresQueueModule,
+  HUB_PG_MODULE,
+  ISSUER_PG_MODULE,
+]
 
 /** Longest time for which a key revoked on another broker is accepted here when its notification got lost. */
 const REGISTRY_REFRESH_MS = 2000
@@ -30,7 +43,8 @@ function tlsOf(name: string, url: DatabaseUrl): ConnectionOptions | false {
   }
 }
 
-function targetOf(name: string, url: DatabaseUrl): PgTarget {
+/** @throws BootError for a file of the URL that cannot be read */
+export function targetOf(name: string, url: DatabaseUrl): PgTarget {
   const { host, port, database, user, password } = url
   return { host, port, database, user, password, tls: tlsOf(name, url) }
 }
@@ -46,7 +60,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** @throws BootError naming `DATABASE_URL` in one line */
-function refuse(url: DatabaseUrl, cause: unknown): never {
+export function refuse(url: DatabaseUrl, cause: unknown): never {
   if (!(cause instanceof StoreError)) throw cause
   const place = `${url.host}:${url.port}/${url.database}`
   const reason = cause.status === 503 ? reasonOf(cause) : [cause.message, reasonOf(cause)]
@@ -64,7 +78,7 @@ function listenTargetOf({ listenUrl, pooler }: Config['database']): {
 
 async function openHost({ database }: Config, url: DatabaseUrl, log: Logger): Promise<PgHost> {
   const { pooler, poolSize, connectTimeoutMs, statementTimeoutMs } = database
-  const modules = [postgresQueueModule, HUB_PG_MODULE, ISSUER_PG_MODULE]
+  const modules = PG_MODULES
   const target = targetOf('DATABASE_URL', url)
   const listening = listenTargetOf(database)
   try {

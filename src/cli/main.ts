@@ -4,6 +4,7 @@ import { packageVersion } from '../assembly/version.ts'
 import { explainCommand } from './explain.ts'
 import { keysCommand } from './keys.ts'
 import { mercureTokenCommand } from './mercure-token.ts'
+import { migrateStoreCommand } from './migrate-store.ts'
 import { pubsubTokenCommand } from './pubsub-token.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
@@ -18,6 +19,7 @@ const COMMANDS: readonly (() => Command)[] = [
   pubsubTokenCommand,
   keysCommand,
   explainCommand,
+  migrateStoreCommand,
 ]
 
 /** Reads `.env` of the working folder, if there is one; false after saying that it cannot be read. */

@@ -126,6 +126,20 @@ export function loadPubsubConfig(env: Environment = process.env): PubsubConfig {
 }
 
 /**
+ * Reads the `DATABASE_*` variables alone, for the offline commands. `switches` are set by the command line.
+ * @throws ConfigError naming every wrong variable
+ */
+export function loadDatabaseConfig(
+  switches: Environment = {},
+  env: Environment = process.env,
+): DatabaseConfig {
+  const problems: string[] = []
+  const database = readSection({ ...env, ...switches }, DATABASE_VARIABLES, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return database
+}
+
+/**
  * Reads the whole environment once. `switches` are variables that the command line sets; they win.
  * @throws ConfigError naming every wrong variable, not only the first
  */

@@ -38,6 +38,7 @@ export {
   type UpdateListener,
 } from './store.ts'
 export { localStore } from './stores/local.ts'
+export { HUB_MOVE } from './stores/move.ts'
 export {
   HUB_PG_MODULE,
   type PostgresHubStoreOptions,

@@ -24,6 +24,7 @@ export type {
   KeyRow,
   UserGrants,
 } from './store.ts'
+export { ISSUER_MOVE } from './stores/move.ts'
 export { ISSUER_PG_MODULE, postgresIssuerStore } from './stores/postgres/index.ts'
 export { ISSUER_SQLITE_MODULE, sqliteIssuerStore } from './stores/sqlite/index.ts'
 export {

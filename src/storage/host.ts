@@ -6,7 +6,7 @@ import type { CommitOutcome, ModuleSpec, SqliteHost } from './module.ts'
 import { outcomesOf, StoreThread } from './thread.ts'
 
 /** The one database file below `DATA_DIR`. */
-const DATABASE_FILE = 'hivegate.db'
+export const DATABASE_FILE = 'hivegate.db'
 
 /** How the embedded store is opened. */
 export interface SqliteHostOptions {

@@ -21,6 +21,18 @@ export type {
   StoreSession,
 } from './module.ts'
 export {
+  columns,
+  type MovedColumn,
+  type MovedTable,
+  type MoveErrorReason,
+  type MoveReport,
+  type MoveStep,
+  moveStore,
+  type StoreMove,
+  StoreMoveError,
+  type WingMove,
+} from './move/index.ts'
+export {
   type ChannelListener,
   openPostgresHost,
   type PgHost,

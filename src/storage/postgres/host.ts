@@ -69,7 +69,7 @@ export async function openPostgresHost(options: PgHostOptions): Promise<PgHost> 
   const pool = new PgPool(options.target, settings)
   const { rows } = statementsOn(pool)
   try {
-    await inTransaction(pool, kinds.migration, (tx) => migrate(tx, options.modules))
+    await inTransaction(pool, kinds.migration, (tx) => migrate(tx, options))
   } catch (error) {
     await pool.close()
     throw error

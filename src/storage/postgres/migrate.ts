@@ -1,7 +1,7 @@
 import { StoreError, StoreSchemaError } from '../errors.ts'
 import { numberOf, refuseNewer } from '../migrate.ts'
 import type { Migration } from '../module.ts'
-import type { PgModule, Tx } from './types.ts'
+import type { PgHostOptions, PgModule, Tx } from './types.ts'
 
 /** Any constant of our own; brokers that start together take turns. */
 const LOCK_KEY = 6_632_001
@@ -55,12 +55,28 @@ async function migrateModule(tx: Tx, { name, migrations }: PgModule): Promise<vo
   }
 }
 
+/** A database into which a store is being moved is no store yet. */
+async function refuseMove(tx: Tx): Promise<void> {
+  const [found] = await tx.rows<{ there: boolean }>(
+    'move_unfinished',
+    `SELECT to_regclass('hivegate.store_move') IS NOT NULL AS there`,
+  )
+  if (found?.there === true) {
+    throw new StoreSchemaError(
+      'a move of an embedded store into this database is not finished; run hivegate migrate-store again',
+    )
+  }
+}
+
 /**
  * Brings the tables of all modules to the version of this program, all or nothing, inside the given transaction.
  * The lock goes with the transaction, so that it works behind a pooler.
  * @throws StoreSchemaError for a server or tables that this version cannot use, or when a step fails
  */
-export async function migrate(tx: Tx, modules: readonly PgModule[]): Promise<void> {
+export async function migrate(
+  tx: Tx,
+  { modules, duringMove = false }: Pick<PgHostOptions, 'modules' | 'duringMove'>,
+): Promise<void> {
   await checkServer(tx)
   await tx.script(`SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${LOCK_KEY})`)
   const [found] = await tx.rows<{ there: boolean }>(
@@ -76,5 +92,6 @@ export async function migrate(tx: Tx, modules: readonly PgModule[]): Promise<voi
          PRIMARY KEY (module, number))`,
     )
   }
+  if (!duringMove) await refuseMove(tx)
   for (const module of modules) await migrateModule(tx, module)
 }

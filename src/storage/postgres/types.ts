@@ -83,6 +83,8 @@ export interface PgHostOptions {
   readonly connectTimeoutMs?: number
   /** Longest single statement, in ms. */
   readonly statementTimeoutMs?: number
+  /** Opens a database into which a store is being moved; refused otherwise, because half of it is missing. */
+  readonly duringMove?: boolean
   /** Told of lost connections that no call waits for. */
   readonly onConnectionError?: (error: Error) => void
 }
