@@ -17,6 +17,8 @@ async function run({ from, to }: Options): Promise<void> {
   const { url, pooler } = loadDatabaseConfig(to === undefined ? {} : { DATABASE_URL: to })
   if (url === undefined)
     throw new BootError('DATABASE_URL: is not set; name the database with --to')
+  // Node's word that node:sqlite is experimental would stand in the middle of the bar.
+  process.removeAllListeners('warning')
   const bar = progressBar(process.stderr)
   try {
     const report = await migrateStore({ from, to: url, pooler, onProgress: bar.show })

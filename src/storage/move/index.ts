@@ -2,7 +2,7 @@ import type { ModuleSpec } from '../module.ts'
 import { openPostgresHost, type PgHostOptions } from '../postgres/index.ts'
 import { type Digest, Digester } from './digest.ts'
 import { StoreMoveError } from './errors.ts'
-import { type MovedRow, MoveSource } from './source.ts'
+import type { MovedRow, MoveSource } from './source.ts'
 import type { MovedTable, WingMove } from './table.ts'
 import { MoveTarget, type Progress } from './target.ts'
 
@@ -144,7 +144,9 @@ function difference({ name }: MovedTable, here: Digest, there: Digest): StoreMov
  * @throws StoreLockedError while a broker has the folder; StoreMoveError; what `openPostgresHost` throws
  */
 export async function moveStore(move: StoreMove): Promise<MoveReport> {
-  const source = await MoveSource.open(move.dataDir, move.sources)
+  // Loaded here alone: a broker on PostgreSQL never loads node:sqlite.
+  const { MoveSource: Source } = await import('./source.ts')
+  const source = await Source.open(move.dataDir, move.sources)
   try {
     const host = await openPostgresHost({
       ...{ statementTimeoutMs: STATEMENT_TIMEOUT_MS, listenTarget: null, duringMove: true },

@@ -26,9 +26,10 @@ function movedValue(value: SQLOutputValue, column: MovedColumn): MovedValue {
   return typeof value === 'bigint' ? Number(value) : value
 }
 
-/** The ms of a UUIDv7, whose first 48 bits they are. */
+/** The ms of a UUIDv7, whose first 48 bits they are; -1 for empty text. */
 function msOfId(id: SQLOutputValue): number {
-  return typeof id === 'string' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : 0
+  if (typeof id !== 'string' || id === '') return -1
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
 /** The embedded store of a folder, locked: no broker works on it meanwhile. */
