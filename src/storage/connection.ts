@@ -103,7 +103,7 @@ function connectionOn(
 
 /**
  * Opens the writing connection on `file` (a path or `:memory:`) and brings the tables up to date. A commit is
- * durable once a LogSync has said so: NORMAL leaves the flush of the log to it.
+ * durable after LogSync.flush: NORMAL leaves the flush of the log to it.
  */
 export async function openWriter(file: string, specs: readonly ModuleSpec[]): Promise<Connection> {
   const modules = await loadModules(specs)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Connection, openReader, openWriter } from './connection.ts'
-import { StoreClosedError, StoreError } from './errors.ts'
+import { StoreError } from './errors.ts'
 import { lockFolder } from './lock.ts'
 import { LogSync, logOf } from './log-sync.ts'
 import {
@@ -39,23 +39,18 @@ function send(reply: ThreadReply): void {
 
 /** Commits, and answers when the commit is on disk. */
 function commit(open: Connection, { id, module, batch }: CommitRequest): void {
+  log.check()
   const outcomes = open.commit(module, batch)
-  log.after((cause) => {
-    send(cause === null ? { id, outcomes } : failure(id, new StoreClosedError({ cause })))
-  })
+  log.flush()
+  send({ id, outcomes })
 }
 
-/** Ends the thread once what was committed is on disk. */
 function close(open: Connection, id: number): void {
-  const end = (): void => {
-    log.close()
-    open.close()
-    lock?.close()
-    send({ id, value: null })
-    port?.close()
-  }
-  if (setup.role === 'writer') log.after(end)
-  else end()
+  log.close()
+  open.close()
+  lock?.close()
+  send({ id, value: null })
+  port?.close()
 }
 
 function answer(open: Connection, request: ThreadRequest): void {
@@ -67,7 +62,7 @@ function answer(open: Connection, request: ThreadRequest): void {
       send({ id: request.id, value: open.read(request.module, request.query) })
       break
     case 'ping':
-      if (log.failed) throw new StoreClosedError()
+      log.check()
       send({ id: request.id, value: null })
       break
     case 'close':
