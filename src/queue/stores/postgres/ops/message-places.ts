@@ -1,6 +1,6 @@
 import type { MessageFilter } from '../../../store.ts'
 import { type Conditions, conditions } from '../reads/conditions.ts'
-import { DEAD_POSITIONS, IS_DEAD, runsSql } from './message-runs.ts'
+import { IS_DEAD, runsSql, WITH_DEAD } from './message-runs.ts'
 
 /**
  * The partitions that match, each with the positions whose message was made in the span of the filter; `part` is
@@ -50,7 +50,7 @@ export function placesQuery(filter: MessageFilter): PlacesQuery {
   const span = [fromUs, toUs].map((us) => (us === null ? '0' : '1')).join('')
   const apart = status !== null && status !== 'dead_letter'
   const living = apart ? `AND NOT ${IS_DEAD}` : ''
-  const dead = apart ? `- (SELECT count(*) FROM (${DEAD_POSITIONS}) d)` : ''
+  const dead = `(SELECT count(DISTINCT (b.id, m.position)) FROM run b ${WITH_DEAD})`
   return {
     name: `messages_${where.key}${span}_${status ?? 'all'}`,
     values: [nowUs, limit, offset, ...where.values, ...[fromUs, toUs].filter((us) => us !== null)],
@@ -70,10 +70,12 @@ export function placesQuery(filter: MessageFilter): PlacesQuery {
         ORDER BY m.created_at DESC, m.id DESC LIMIT $2 OFFSET $3),
       page AS (
         SELECT ${COLUMNS}, ${IS_DEAD} AS dead FROM place b
-        JOIN hivegate.message m ON m.partition_id = b.id AND m.position = b.position),
+        CROSS JOIN LATERAL (SELECT * FROM hivegate.message m
+          WHERE m.partition_id = b.id AND m.position = b.position LIMIT 1) m),
       total AS (
         SELECT coalesce(sum(CASE WHEN b.holes = 0 THEN b.high - b.low + 1
-          ELSE (SELECT count(*) FROM hivegate.message m WHERE ${IN_RUN}) END ${dead}), 0) AS total
+          ELSE (SELECT count(*) FROM hivegate.message m WHERE ${IN_RUN}) END), 0)
+          - ${apart ? dead : '0'} AS total
         FROM run b)
       SELECT total.total, page.* FROM total LEFT JOIN page ON $1::bigint IS NOT NULL
       ORDER BY page.created_at DESC, page.id DESC`,

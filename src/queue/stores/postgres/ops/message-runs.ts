@@ -6,11 +6,14 @@ import { CONSUMES } from './consumers.ts'
 export const IS_DEAD = `EXISTS (SELECT 1 FROM hivegate.dead_letter d
   WHERE d.partition_uuid = b.uuid AND d.transaction_id = m.transaction_id AND d.message_id = m.id)`
 
-/** Positions of `b` from `low` to `high` that have dead letters. */
-export const DEAD_POSITIONS = `SELECT DISTINCT m.position
-  FROM hivegate.dead_letter d JOIN hivegate.message m ON m.partition_id = b.id
-    AND m.transaction_id = d.transaction_id AND m.id = d.message_id
-  WHERE d.partition_uuid = b.uuid AND m.position BETWEEN b.low AND b.high`
+/**
+ * Joins the stored messages `m` of `b` from `low` to `high` that have dead letters, once for each of those. LIMIT
+ * keeps the look-ups apart: joined as a whole, all messages might be read.
+ */
+export const WITH_DEAD = `JOIN hivegate.dead_letter d ON d.partition_uuid = b.uuid
+  JOIN LATERAL (SELECT m.position FROM hivegate.message m
+    WHERE m.partition_id = b.id AND m.transaction_id = d.transaction_id AND m.id = d.message_id
+    LIMIT 1) m ON m.position BETWEEN b.low AND b.high`
 
 /**
  * How far each partition `b` counts as completed, and its positions in live leases: the rule of `completedUpTo`
@@ -49,8 +52,8 @@ const COLUMNS = 'b.id, b.uuid, b.name, b.queue, b.namespace, b.task, b.priority,
 export function runsSql(status: MessageStatus | null): string {
   if (status === null) return `SELECT ${COLUMNS}, b.low, b.high FROM bound b WHERE b.low <= b.high`
   if (status === 'dead_letter') {
-    return `SELECT ${COLUMNS}, d.position AS low, d.position AS high
-      FROM bound b CROSS JOIN LATERAL (${DEAD_POSITIONS}) d`
+    return `SELECT DISTINCT ON (b.id, m.position) ${COLUMNS}, m.position AS low, m.position AS high
+      FROM bound b ${WITH_DEAD}`
   }
   return `SELECT ${COLUMNS}, lower(r) AS low, upper(r) - 1 AS high
     FROM bound b JOIN (${VIEWS}) v ON v.id = b.id CROSS JOIN unnest(${WANTED[status]}) r`

@@ -12,7 +12,7 @@ const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('hivegate histor
 /** Traces and their tags; answers how many traces each (name, message) has lost. `doomed` selects ids. */
 function dropTraces(doomed: string): string {
   return `WITH gone AS (
-      DELETE FROM hivegate.trace WHERE id IN (${doomed}) RETURNING id, partition_id, transaction_id),
+      DELETE FROM hivegate.trace WHERE id = ANY(ARRAY(${doomed})) RETURNING id, partition_id, transaction_id),
     untagged AS (
       DELETE FROM hivegate.trace_tag g USING gone WHERE g.trace_id = gone.id
       RETURNING g.name, gone.partition_id, gone.transaction_id)
@@ -85,28 +85,16 @@ async function uncount(tx: Tx, losses: readonly Loss[]): Promise<number> {
   return losses[0]?.removed ?? 0
 }
 
-/** Deletes up to `$2` rows that `WHERE` selects by their key, and counts them. */
-function dropRows(table: string, key: string, where: string): string {
-  return `WITH gone AS (DELETE FROM ${table} WHERE (${key}) IN
-      (SELECT ${key} FROM ${table} WHERE ${where} LIMIT $2) RETURNING 1)
+/** Deletes up to `$2` rows by their place in the table, so that no more of it is read, and counts them. */
+function dropRows(table: string, where: string): string {
+  return `WITH gone AS (DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
+      SELECT ctid FROM ${table} WHERE ${where} LIMIT $2)) RETURNING 1)
     SELECT count(*) AS n FROM gone`
 }
 
-const DROP_QUEUES = dropRows(
-  'hivegate.metric_queue',
-  'at_ms, process_id, queue',
-  'at_ms < $1 ORDER BY at_ms',
-)
-const DROP_SAMPLES = dropRows(
-  'hivegate.metric_sample',
-  'at_ms, process_id',
-  'at_ms < $1 ORDER BY at_ms',
-)
-const DROP_STATE = dropRows(
-  'hivegate.stream_state',
-  'query_id, partition_uuid, key',
-  'partition_uuid = ANY($1::text[])',
-)
+const DROP_QUEUES = dropRows('hivegate.metric_queue', 'at_ms < $1 ORDER BY at_ms')
+const DROP_SAMPLES = dropRows('hivegate.metric_sample', 'at_ms < $1 ORDER BY at_ms')
+const DROP_STATE = dropRows('hivegate.stream_state', 'partition_uuid = ANY($1::text[])')
 
 async function drop(tx: Tx, name: string, sql: string, values: readonly unknown[]) {
   const [row] = await tx.rows<{ n: number }>(name, sql, values)

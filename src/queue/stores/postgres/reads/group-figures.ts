@@ -33,12 +33,11 @@ interface CursorColumns {
 }
 
 /** The ready-list holds every partition where something is deliverable or leased, and few others. */
-const AGES = `SELECT count(*) AS aged, min(a.oldest) AS oldest FROM (
-    SELECT ${oldestAfterSql('c.position')} AS oldest
-    FROM (SELECT c.partition_id, c.position FROM hivegate.cursor c
-      WHERE c.subscription_id = s.id AND c.ready_at IS NOT NULL LIMIT ${MAX_AGED_PARTITIONS}) c
-    JOIN hivegate.partition p ON p.id = c.partition_id) a
-  WHERE a.oldest IS NOT NULL`
+const AGES = `SELECT count(*) AS aged, min(o.oldest) AS oldest
+  FROM (SELECT c.partition_id, c.position FROM hivegate.cursor c
+    WHERE c.subscription_id = s.id AND c.ready_at IS NOT NULL LIMIT ${MAX_AGED_PARTITIONS}) c
+  JOIN hivegate.partition p ON p.id = c.partition_id
+  CROSS JOIN LATERAL ${oldestAfterSql('c.position')} o (oldest)`
 
 /** Every (group, queue) with its lag. */
 const GROUPS = `SELECT s.group_name, s.queue_name, s.mode, s.start_at, s.registered_at, u.members,
@@ -76,7 +75,7 @@ export async function readGroups(
 const CURSOR = `s.group_name, s.queue_name, p.uuid, p.name, c.consumed, c.consumed_at,
   c.lease_until IS NOT NULL AND c.lease_until > $1 AS leased,
   ${lagSql('c.position')} AS lag, o.oldest`
-const OLDEST = `CROSS JOIN LATERAL (SELECT ${oldestAfterSql('c.position')} AS oldest) o`
+const OLDEST = `LEFT JOIN LATERAL ${oldestAfterSql('c.position')} o (oldest) ON true`
 
 const LAGGING = `SELECT ${CURSOR}
   FROM hivegate.subscription s

@@ -14,7 +14,7 @@ export function lagSql(position: string): string {
       WHERE m.partition_id = p.id AND m.position > ${from}) END`
 }
 
-/** When the first message of `p` above a position was made; a subquery that is NULL when there is none. */
+/** When the first message of `p` above a position was made: a value, or a table of no more than one row. */
 export function oldestAfterSql(position: string): string {
   return `(SELECT m.created_at FROM hivegate.message m
     WHERE m.partition_id = p.id AND m.position >= greatest(${position} + 1, p.head)
