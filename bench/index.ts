@@ -1,5 +1,5 @@
 /** `npm run bench -- [name …]`: every bench, or those named. */
-const BENCHES = ['auth', 'queue', 'hub'] as const
+const BENCHES = ['auth', 'queue', 'hub', 'postgres'] as const
 
 const wanted = process.argv.slice(2)
 const names = wanted.length > 0 ? wanted : BENCHES

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Server } from './child.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/hivegate.js', import.meta.url))
-const START_TRIES = 200
+const START_TRIES = 600
 const START_PAUSE_MS = 50
 
 async function freePort(): Promise<number> {
@@ -50,12 +50,17 @@ export async function startBroker(env: Readonly<Record<string, string>> = {}): P
       ...env,
     },
   })
-  await healthy(url)
+  const ended = once(child, 'exit')
   const stop = async () => {
-    const ended = once(child, 'exit')
     child.kill('SIGTERM')
     await ended
     await rm(dataDir, { recursive: true, force: true })
+  }
+  try {
+    await healthy(url)
+  } catch (error) {
+    await stop()
+    throw error
   }
   return { url, stop }
 }

@@ -32,25 +32,41 @@ interface Popped {
   readonly messages: readonly { transactionId: string; partitionId: string; leaseId: string }[]
 }
 
-/** One pop of one message, then the ack of that message. */
-export function popAndAckRequests(queue: string): autocannon.Request[] {
+/** One pop of up to `batch` messages, then the ack of those; `counted` is told how many each pop brought. */
+export function popAndAckRequests(
+  queue: string,
+  batch = 1,
+  counted: (messages: number) => void = () => {},
+): autocannon.Request[] {
   return [
     {
       method: 'GET',
-      path: `/api/v1/pop/queue/${queue}?batch=1&wait=true&timeout=5000`,
+      path: `/api/v1/pop/queue/${queue}?batch=${batch}&wait=true&timeout=5000`,
       onResponse: (status, body, context) => {
         if (status !== 200) throw new Error(`pop answered ${status}: the queue ran empty`)
-        const [message] = (JSON.parse(body) as Popped).messages
-        Object.assign(context, { ack: JSON.stringify({ ...message, status: 'completed' }) })
+        const { messages } = JSON.parse(body) as Popped
+        counted(messages.length)
+        Object.assign(context, { ack: batch === 1 ? ackOf(messages) : batchAckOf(messages) })
       },
     },
     {
       method: 'POST',
-      path: '/api/v1/ack',
+      path: batch === 1 ? '/api/v1/ack' : '/api/v1/ack/batch',
       headers: JSON_HEADERS,
       setupRequest: (request, context) => ({ ...request, body: (context as { ack: string }).ack }),
     },
   ]
+}
+
+function ackOf([message]: Popped['messages']): string {
+  return JSON.stringify({ ...message, status: 'completed' })
+}
+
+function batchAckOf(messages: Popped['messages']): string {
+  const acknowledgments = messages.map(({ transactionId, partitionId, leaseId }) => {
+    return { transactionId, partitionId, leaseId, status: 'completed' }
+  })
+  return JSON.stringify({ acknowledgments })
 }
 
 /** A pop that acknowledges at delivery. */

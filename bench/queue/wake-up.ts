@@ -19,8 +19,14 @@ async function postJson(url: string, body: unknown): Promise<void> {
   await reply.arrayBuffer()
 }
 
-/** Keeps 100 polls parked on one queue and pushes one message at a time; the wait of each, in ms. */
-export async function wakeUpMilliseconds(url: string): Promise<{ p50: number; p99: number }> {
+/**
+ * Keeps 100 polls parked on one queue of the broker at `url` and pushes one message at a time, to another broker
+ * if one is given; the wait of each, in ms.
+ */
+export async function wakeUpMilliseconds(
+  url: string,
+  pushUrl = url,
+): Promise<{ p50: number; p99: number }> {
   const sent = new Map<string, number>()
   const waits: number[] = []
   let arrived = Promise.withResolvers<void>()
@@ -44,7 +50,7 @@ export async function wakeUpMilliseconds(url: string): Promise<{ p50: number; p9
     arrived = Promise.withResolvers<void>()
     sent.set(transactionId, performance.now())
     const item = { queue: QUEUE, partition: `p${sample % PARKED}`, payload: PAYLOAD, transactionId }
-    await postJson(`${url}/api/v1/push`, { items: [item] })
+    await postJson(`${pushUrl}/api/v1/push`, { items: [item] })
     await arrived.promise
   }
   open = false

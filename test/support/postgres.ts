@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { inject } from 'vitest'
 import {
   openPostgresHost,
@@ -7,7 +6,10 @@ import {
   type PgModule,
   type PgTarget,
 } from '../../src/storage/index.ts'
-import { type ClusterAddress, PASSWORD, ROLE, sharedCluster } from './postgres/cluster.ts'
+import { type ClusterAddress, sharedCluster } from './postgres/cluster.ts'
+import { queryOn, targetOn, urlOf } from './postgres/target.ts'
+
+export { queryOn, targetOn, urlOf }
 
 /** A database of its own for one test or test file. */
 export interface TestDatabase {
@@ -18,31 +20,6 @@ export interface TestDatabase {
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** Ends every connection to it, and removes it. */
   drop(): Promise<void>
-}
-
-/** The address of a database of a cluster. */
-export function targetOn({ port }: ClusterAddress, database: string): PgTarget {
-  return { host: '127.0.0.1', port, database, user: ROLE, password: PASSWORD, tls: false }
-}
-
-/** A target as `DATABASE_URL`. */
-export function urlOf({ host, port, database, user, password = '' }: PgTarget): string {
-  return `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/${database}`
-}
-
-/** Runs one statement on a connection of its own. */
-export async function queryOn(target: PgTarget, sql: string, values: unknown[] = []) {
-  const { host, port, database, user, password } = target
-  const client = new pg.Client({ host, port, database, user, ...(password && { password }) })
-  // A server that is stopped in the middle fails the query as well.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
-    const { rows } = await client.query(sql, values)
-    return rows as Record<string, unknown>[]
-  } finally {
-    await client.end()
-  }
 }
 
 let made = 0
