@@ -1,6 +1,6 @@
 -- What all functions of the queue share: ids, gates, totals, counting.
--- Every function that a hot path calls is planned once, with index scans: tables that were empty when a
--- connection first used them must not be read from end to end later.
+-- The functions of the hot paths are planned once, with index scans and nested loops alone (their SET clauses):
+-- tables that were small when a connection first used them must not be read from end to end later.
 
 -- A UUIDv7 (RFC 9562): 48 bits of milliseconds, 12 bits of microseconds, 62 bits of chance.
 CREATE FUNCTION hivegate.uuid_at(us bigint) RETURNS text LANGUAGE sql VOLATILE PARALLEL SAFE AS $$

@@ -14,7 +14,8 @@ CREATE FUNCTION hivegate.push_batch(
   -- One letter for each item: q(ueued), d(uplicate of the message named), f (duplicate of `item_firsts`).
   OUT states text, OUT ids text, OUT partitions text, OUT wakes jsonb, OUT made jsonb
 ) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   wanted integer := cardinality(target_queues);
   tries integer := 0;
@@ -131,8 +132,8 @@ BEGIN
   SELECT
     (SELECT string_agg(CASE WHEN known_id IS NOT NULL THEN 'd' WHEN again THEN 'f' ELSE 'q' END, ''
       ORDER BY n) FROM item),
-    (SELECT string_agg(coalesce(i.known_id, f.id, ''), ',' ORDER BY i.n)
-      FROM item i LEFT JOIN fresh f ON f.n = i.n),
+    (SELECT string_agg(u.id, ',' ORDER BY u.n) FROM (SELECT n, id FROM fresh
+      UNION ALL SELECT n, coalesce(known_id, '') FROM item WHERE known_id IS NOT NULL OR again) u),
     (SELECT jsonb_agg(jsonb_build_object('queue', w.queue, 'namespace', q.namespace, 'task', q.task,
         'at', CASE WHEN w.ready_at > now_us THEN w.ready_at END))
       FROM woken w JOIN hivegate.queue q ON q.id = w.queue_id)

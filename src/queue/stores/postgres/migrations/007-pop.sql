@@ -7,7 +7,8 @@ CREATE FUNCTION hivegate.pop_sources(
   now_us bigint, scope_queues text[], scope_namespaces text[], scope_tasks text[], scope_groups text[],
   scope_modes text[], scope_starts bigint[]
 ) RETURNS TABLE (scope integer, queue_id bigint, subscription_id bigint) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   names text[];
@@ -47,9 +48,15 @@ BEGIN
   SELECT s.n::integer, q.id, u.id
   FROM unnest(scope_queues, scope_namespaces, scope_tasks, scope_groups)
     WITH ORDINALITY s(queue, namespace, task, grp, n)
-  CROSS JOIN LATERAL (SELECT DISTINCT unnest(names) AS name) x
-  JOIN hivegate.queue q ON q.name = x.name AND NOT q.deleted AND (s.queue = q.name OR s.queue IS NULL
-    AND (s.namespace IS NULL OR q.namespace = s.namespace) AND (s.task IS NULL OR q.task = s.task))
+  CROSS JOIN LATERAL (
+    SELECT l.id, l.priority FROM hivegate.queue l WHERE l.name = s.queue AND NOT l.deleted
+    UNION ALL
+    SELECT l.id, l.priority FROM hivegate.queue l WHERE s.queue IS NULL AND s.namespace IS NOT NULL
+      AND NOT l.deleted AND l.namespace = s.namespace AND (s.task IS NULL OR l.task = s.task)
+    UNION ALL
+    SELECT l.id, l.priority FROM hivegate.queue l WHERE s.queue IS NULL AND s.namespace IS NULL
+      AND NOT l.deleted AND l.task = s.task
+  ) q
   JOIN hivegate.subscription u ON u.queue_id = q.id AND u.group_name = s.grp AND u.mode IS NOT NULL
   ORDER BY s.n, q.priority DESC, (SELECT min(c.ready_at) FROM hivegate.cursor c
     WHERE s.queue IS NULL AND c.subscription_id = u.id AND c.ready_at IS NOT NULL) NULLS LAST, q.id;
@@ -73,14 +80,15 @@ BEGIN
     FROM unnest(part_ids, part_requests) WITH ORDINALITY k(id, request, n)
       JOIN hivegate.cursor c ON c.partition_id = k.id AND c.subscription_id = sub_id
       LEFT JOIN hivegate.partition p ON p.id = k.id
-  ), stock AS (
+  ), stock AS MATERIALIZED (
     -- Without holes and delay the positions are known without a look. Later messages wait behind the first that is
     -- not old enough: times rise, so the condition cuts off the tail.
-    SELECT d.*, CASE WHEN d.holes = 0 AND q.delay_us = 0 THEN least(d.next - 1 - d.start, lefts[d.request])
+    SELECT d.*, CASE WHEN NOT d.open THEN 0
+      WHEN d.holes = 0 AND q.delay_us = 0 THEN least(d.next - 1 - d.start, lefts[d.request])
       ELSE (SELECT count(*) FROM (SELECT m.created_at FROM hivegate.message m
         WHERE m.partition_id = d.id AND m.position > d.start ORDER BY m.position LIMIT lefts[d.request]) r
         WHERE q.delay_us = 0 OR r.created_at <= now_us - q.delay_us) END AS amount
-    FROM candidate d WHERE d.open
+    FROM candidate d
   ), share AS (
     -- Earlier candidates come first; what they give is not wanted of later ones.
     SELECT s.*, least(s.amount, lefts[s.request] - coalesce(sum(s.amount) OVER
@@ -120,8 +128,7 @@ BEGIN
     array_agg(d.retry_count ORDER BY d.n),
     array_agg(CASE WHEN NOT d.acked THEN d.until WHEN d.last < d.next - 1 OR d.id <> ALL (held) THEN 0 END
       ORDER BY d.n),
-    (SELECT array_agg(k.id) FROM candidate k
-      WHERE NOT EXISTS (SELECT FROM stock s WHERE s.n = k.n AND s.amount > 0))
+    (SELECT array_agg(s.id) FROM stock s WHERE s.amount <= 0)
   INTO ids, requests, afters, lasts, sizes, retries, wakes, lost
   FROM claimed d;
 END $$;

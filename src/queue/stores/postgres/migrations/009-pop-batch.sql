@@ -15,7 +15,8 @@ CREATE FUNCTION hivegate.pop_batch(
   -- Of a claim: when waiting pops may look again, 0 = now, NULL = never. Of an empty request: when it may.
   look_at bigint, unfinished boolean)
 LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   -- Candidates that one call looks at in vain before it lets other writes go first.
