@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Statements } from '../../../storage/index.ts'
 import { DEFAULT_OPTIONS, labelsOf } from '../../model.ts'
 import type { BufferedPush, PushItem, PushResult, StoreNote, Wake } from '../../store.ts'
@@ -81,6 +82,18 @@ function firstsOf(batch: readonly Outgoing[], targets: readonly number[]): reado
   })
 }
 
+const TAIL_BYTES = 8
+
+/** The last 64 bits of as many UUIDs, in hexadecimal: the variant of RFC 9562, then chance. */
+function tailsOf(count: number): readonly string[] {
+  const bytes = randomBytes(count * TAIL_BYTES)
+  for (let at = 0; at < bytes.length; at += TAIL_BYTES) bytes[at] = ((bytes[at] ?? 0) & 0x3f) | 0x80
+  const text = bytes.toString('hex')
+  return Array.from({ length: count }, (_, i) => {
+    return text.slice(i * 2 * TAIL_BYTES, (i + 1) * 2 * TAIL_BYTES)
+  })
+}
+
 const NOTHING: readonly unknown[] = []
 
 /** A batch of pushes with what its statement is given and what its answer is read with. */
@@ -116,6 +129,7 @@ export function planPush(
     batch.map(({ item }) => item.transactionId),
     batch.map(({ item }) => item.traceId),
     batch.map(({ producerSub }) => producerSub),
+    tailsOf(batch.length),
     batch.map(({ item }) => item.payload),
     cipher.enabled ? batch.map(sealed) : NOTHING,
     kept ? batch.map((one) => one.kept?.id ?? null) : NOTHING,
@@ -154,7 +168,7 @@ function answerOf(plan: PushPlan, row: PushRow): PushAnswer {
   return { value: resultsOf(plan, row), wakes: [...distinct.values()], notes: notesOf(made) }
 }
 
-const ARGUMENTS = '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)'
+const ARGUMENTS = '($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)'
 
 /** Runs a batch in one statement; with `divert` push maintenance is obeyed. */
 export async function sendPush(

@@ -7,6 +7,8 @@ CREATE FUNCTION hivegate.push_batch(
   -- Of each item: the index of its target, and of the first item of the batch with its target and transaction id.
   item_targets integer[], item_firsts integer[],
   item_txs text[], item_traces text[], item_subs text[],
+  -- The bits of chance of their ids, as 16 hexadecimal digits.
+  item_tails text[],
   -- In clear, and sealed where there is a key; the queue's option chooses.
   item_payloads text[], item_sealed text[],
   -- Of messages that were diverted before: they keep their id and the form of their payload.
@@ -73,12 +75,11 @@ BEGIN
   END IF;
 
   -- A new snapshot: it shows everything that the partitions' last holders have committed.
+  -- Payloads are picked from their array at the end, so that no step in between carries them along.
   WITH item AS (
-    SELECT i.*, known.id AS known_id,
-      dedups[i.target] > 0 AND i.tx IS NOT NULL AND i.first <> i.n AS again
-    FROM unnest(item_targets, item_firsts, item_txs, item_traces, item_subs, item_payloads, item_sealed,
-        kept_ids, kept_encrypted)
-      WITH ORDINALITY i(target, first, tx, trace, sub, payload, sealed, kept_id, kept_sealed, n)
+    SELECT i.target, i.n, known.id AS known_id,
+      dedups[i.target] > 0 AND i.tx IS NOT NULL AND item_firsts[i.n] <> i.n AS again
+    FROM unnest(item_targets, item_txs) WITH ORDINALITY i(target, tx, n)
     LEFT JOIN LATERAL (
       SELECT f.id FROM (
         (SELECT m.id, m.created_at FROM hivegate.message m
@@ -92,19 +93,20 @@ BEGIN
         LIMIT 1
       ) f WHERE f.created_at > now_us - dedups[i.target]
     ) known ON true
-  ), fresh AS MATERIALIZED (
-    SELECT item.*,
-      nexts[target] - 1 + row_number() OVER (PARTITION BY target ORDER BY n) AS position,
-      n - 1 + greatest(base, least_stamps[target]) AS made_at,
-      -- Made of the stamp of the message, so that ids rise in a partition, and in the order of the items.
-      coalesce(kept_id, hivegate.uuid_at(n - 1 + greatest(base, least_stamps[target]))) AS id
+  ), ranked AS (
+    SELECT target, n, nexts[target] - 1 + row_number() OVER (PARTITION BY target ORDER BY n) AS position,
+      n - 1 + greatest(base, least_stamps[target]) AS made_at
     FROM item WHERE known_id IS NULL AND NOT again
+  ), fresh AS MATERIALIZED (
+    -- Ids are made of the stamps, so that they rise in a partition, and in the order of the items.
+    SELECT r.*, coalesce(kept_ids[n], hivegate.uuid_of(made_at, item_tails[n])) AS id FROM ranked r
   ), stored AS (
     INSERT INTO hivegate.message (partition_id, position, id, transaction_id, trace_id, producer_sub,
       created_at, encrypted, payload)
-    SELECT part_ids[target], position, id, coalesce(tx, id), trace, sub, made_at,
-      coalesce(kept_sealed, encrypts[target] AND sealed IS NOT NULL),
-      CASE WHEN kept_id IS NULL AND encrypts[target] AND sealed IS NOT NULL THEN sealed ELSE payload END
+    SELECT part_ids[target], position, id, coalesce(item_txs[n], id), item_traces[n], item_subs[n], made_at,
+      coalesce(kept_encrypted[n], encrypts[target] AND item_sealed[n] IS NOT NULL),
+      CASE WHEN kept_ids[n] IS NULL AND encrypts[target] THEN coalesce(item_sealed[n], item_payloads[n])
+        ELSE item_payloads[n] END
     FROM fresh
   ), grown AS MATERIALIZED (
     SELECT target, part_ids[target] AS part_id, count(*) AS more, min(made_at) AS first_at,

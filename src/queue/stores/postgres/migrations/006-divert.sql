@@ -5,7 +5,7 @@
 CREATE FUNCTION hivegate.buffer_items(
   now_us bigint, target_queues text[], target_partitions text[], target_namespaces text[], target_tasks text[],
   diverted boolean[], item_targets integer[], item_txs text[], item_traces text[], item_subs text[],
-  item_payloads text[], item_sealed text[], OUT numbers bigint[], OUT ids text[]
+  item_tails text[], item_payloads text[], item_sealed text[], OUT numbers bigint[], OUT ids text[]
 ) LANGUAGE plpgsql AS $$
 DECLARE
   base bigint;
@@ -19,7 +19,7 @@ BEGIN
   WHERE t.diverted AND p.stamp < now_us + 1000000;
   UPDATE hivegate.buffer_stamp SET stamp = base + cardinality(item_targets);
   WITH entry AS MATERIALIZED (
-    SELECT i.*, hivegate.uuid_at(base + i.n - 1) AS id, coalesce(q.encrypted, false) AS encrypts
+    SELECT i.*, hivegate.uuid_of(base + i.n - 1, item_tails[i.n]) AS id, coalesce(q.encrypted, false) AS encrypts
     FROM unnest(item_targets, item_txs, item_traces, item_subs, item_payloads, item_sealed)
       WITH ORDINALITY i(target, tx, trace, sub, payload, sealed, n)
     LEFT JOIN hivegate.queue q ON q.name = target_queues[i.target] AND NOT q.deleted
@@ -41,8 +41,8 @@ CREATE FUNCTION hivegate.divert_or_push(
   now_us bigint,
   target_queues text[], target_partitions text[], target_namespaces text[], target_tasks text[],
   default_options text, item_targets integer[], item_firsts integer[],
-  item_txs text[], item_traces text[], item_subs text[], item_payloads text[], item_sealed text[],
-  kept_ids text[], kept_encrypted boolean[],
+  item_txs text[], item_traces text[], item_subs text[], item_tails text[], item_payloads text[],
+  item_sealed text[], kept_ids text[], kept_encrypted boolean[],
   OUT states text, OUT ids text, OUT partitions text, OUT wakes jsonb, OUT made jsonb
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -59,15 +59,15 @@ BEGIN
   IF NOT diverting AND NOT waiting THEN
     SELECT p.* INTO states, ids, partitions, wakes, made FROM hivegate.push_batch(now_us, target_queues,
       target_partitions, target_namespaces, target_tasks, default_options, item_targets, item_firsts,
-      item_txs, item_traces, item_subs, item_payloads, item_sealed, kept_ids, kept_encrypted) p;
+      item_txs, item_traces, item_subs, item_tails, item_payloads, item_sealed, kept_ids, kept_encrypted) p;
     RETURN;
   END IF;
   SELECT array_agg(diverting OR EXISTS (SELECT FROM hivegate.buffered_push b
       WHERE b.queue = t.queue AND b.partition = t.partition AND NOT b.failed) ORDER BY t.n)
     INTO diverted FROM unnest(target_queues, target_partitions) WITH ORDINALITY t(queue, partition, n);
   SELECT * INTO buffered FROM hivegate.buffer_items(now_us, target_queues, target_partitions,
-    target_namespaces, target_tasks, diverted, item_targets, item_txs, item_traces, item_subs, item_payloads,
-    item_sealed);
+    target_namespaces, target_tasks, diverted, item_targets, item_txs, item_traces, item_subs, item_tails,
+    item_payloads, item_sealed);
   IF false = ANY (diverted) THEN
     WITH target AS (
       SELECT n, row_number() OVER (ORDER BY n) AS at FROM generate_subscripts(diverted, 1) n
@@ -84,12 +84,13 @@ BEGIN
         FROM target) t,
       (SELECT array_agg(target.at::integer ORDER BY i.n) AS targets, array_agg(f.at::integer ORDER BY i.n) AS firsts,
         array_agg(i.tx ORDER BY i.n) AS txs, array_agg(i.trace ORDER BY i.n) AS traces,
-        array_agg(i.sub ORDER BY i.n) AS subs, array_agg(i.payload ORDER BY i.n) AS payloads,
+        array_agg(i.sub ORDER BY i.n) AS subs, array_agg(item_tails[i.n] ORDER BY i.n) AS tails,
+        array_agg(i.payload ORDER BY i.n) AS payloads,
         array_agg(i.sealed ORDER BY i.n) AS sealed
         FROM item i JOIN target ON target.n = i.target JOIN item f ON f.n = i.first) i;
     SELECT p.* INTO pushed FROM hivegate.push_batch(now_us, direct.queues, direct.names, direct.namespaces,
       direct.tasks, default_options, direct.targets, direct.firsts, direct.txs, direct.traces, direct.subs,
-      direct.payloads, direct.sealed, '{}', '{}') p;
+      direct.tails, direct.payloads, direct.sealed, '{}', '{}') p;
     wakes := pushed.wakes;
     made := pushed.made;
     SELECT string_agg(CASE WHEN diverted[n] THEN '' ELSE u.uuid END, ',' ORDER BY n) INTO partitions
