@@ -31,11 +31,16 @@ const POOL_SIZE = 8
 /** The queue's tables in a database of their own for one test file; call it at the top of a `describe`. */
 export class PostgresStores {
   #database: TestDatabase | undefined
+  #usual: Partial<PgHostOptions> = {}
   readonly #hosts = new Set<PgHost>()
 
-  constructor() {
+  /** `usual` says how hosts are opened where it is not as always, such as through a pooler. */
+  constructor(
+    usual: (database: TestDatabase) => Promise<Partial<PgHostOptions>> = async () => ({}),
+  ) {
     beforeAll(async () => {
       this.#database = await createDatabase()
+      this.#usual = await usual(this.#database)
     })
     afterAll(async () => {
       await this.closeHosts()
@@ -53,6 +58,7 @@ export class PostgresStores {
     const { target } = this.database
     const host = await openPostgresHost({
       ...{ target, modules: [postgresQueueModule], poolSize: POOL_SIZE },
+      ...this.#usual,
       ...options,
     })
     this.#hosts.add(host)

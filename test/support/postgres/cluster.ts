@@ -74,7 +74,7 @@ export async function serverFolder(): Promise<string> {
 }
 
 const CONFIG = `
-listen_addresses = '127.0.0.1'
+listen_addresses = '127.0.0.1,127.0.0.2'
 max_connections = 300
 log_min_messages = fatal
 lc_messages = 'C'
