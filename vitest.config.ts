@@ -33,6 +33,8 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: ON_BOTH_STORES,
+          // They bring a server of their own to break.
+          exclude: ['test/e2e/postgres-*.test.ts'],
           globalSetup: ['test/support/postgres/setup.ts'],
           env: { HIVEGATE_TEST_STORE: 'postgres' },
         },
