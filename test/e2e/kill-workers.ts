@@ -49,13 +49,18 @@ export function setOf(map: Map<string, Set<string>>, key: string): Set<string> {
 export interface Life {
   readonly call: Caller
   readonly ledger: Ledger
+  /** Messages of one pop. */
+  readonly batch?: number
 }
 
 const LEASE_S = 4
 
-async function popped({ call, ledger }: Life, queue: string): Promise<readonly Delivered[]> {
+async function popped(
+  { call, ledger, batch = 5 }: Life,
+  queue: string,
+): Promise<readonly Delivered[]> {
   const reply = await call(
-    `GET /api/v1/pop/queue/${queue}?batch=5&leaseSeconds=${LEASE_S}&wait=true&timeout=200`,
+    `GET /api/v1/pop/queue/${queue}?batch=${batch}&leaseSeconds=${LEASE_S}&wait=true&timeout=200`,
   )
   ledger.answers += 1
   const messages: readonly Delivered[] = reply.status === 204 ? [] : messagesOf(reply)

@@ -109,7 +109,7 @@ export class Brokers {
 
 /** Partitions and messages of each in one push of the wide pusher. */
 const WIDE_PARTITIONS = ['w0', 'w1', 'w2']
-const WIDE_RUN = 3
+const WIDE_RUN = 2
 
 /** Pushes runs of numbers into several partitions by one request each. */
 export function widePusher(queue: string): (life: Life) => Promise<never> {
