@@ -184,6 +184,18 @@ describe('two brokers on one database', () => {
     expect(Number(clashes?.['deadlocks'])).toBe(0)
   })
 
+  test('answer a faulty push of a batch alone, also when it is the database that refuses it', async () => {
+    const push = (payload: string) => {
+      const items = [{ ...item('a', 'p', 0), payload }]
+      return { kind: 'push', args: { items, producerSub: null, nowUs: Date.now() * 1000 } } as const
+    }
+    const [broker] = brokers
+    const outcomes = await broker!.commit([push('1'), push('"\0"'), push('3')])
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true])
+    const rows = await stores.database.query('SELECT payload FROM hivegate.message ORDER BY position')
+    expect(rows.map(({ payload }) => payload)).toEqual(['1', '3'])
+  })
+
   test('make a queue, its partitions and its groups once, however many come first', async () => {
     const partitions = Array.from({ length: 5 }, (_, i) => `p${i}`)
     const pushes = Array.from({ length: 12 }, (_, i) => {
