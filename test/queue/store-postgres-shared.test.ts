@@ -192,7 +192,9 @@ describe('two brokers on one database', () => {
     const [broker] = brokers
     const outcomes = await broker!.commit([push('1'), push('"\0"'), push('3')])
     expect(outcomes.map(({ ok }) => ok)).toEqual([true, false, true])
-    const rows = await stores.database.query('SELECT payload FROM hivegate.message ORDER BY position')
+    const rows = await stores.database.query(
+      'SELECT payload FROM hivegate.message ORDER BY position',
+    )
     expect(rows.map(({ payload }) => payload)).toEqual(['1', '3'])
   })
 
