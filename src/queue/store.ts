@@ -1,9 +1,11 @@
+import type { DatabaseReads } from './store-database.ts'
 import type { StoreNote } from './store-notes.ts'
 import type { OpsReads, OpsWrites } from './store-ops.ts'
 import type { CoreReads } from './store-reads.ts'
 import type { StreamReads, StreamWrites } from './store-streams.ts'
 import type { CoreWrites } from './store-writes.ts'
 
+export type * from './store-database.ts'
 export type * from './store-notes.ts'
 export type * from './store-ops.ts'
 export type * from './store-reads.ts'
@@ -13,7 +15,7 @@ export type * from './store-streams.ts'
 /** Every write of the queue by kind: arguments and result. */
 export type Writes = CoreWrites & OpsWrites & StreamWrites
 /** Every read of the queue by kind: arguments and result. */
-export type Reads = CoreReads & OpsReads & StreamReads
+export type Reads = CoreReads & OpsReads & StreamReads & DatabaseReads
 
 export type WriteKind = keyof Writes
 export type ReadKind = keyof Reads

@@ -5,6 +5,7 @@ import { readMetricTotals, readProcessSeries, readQueueSeries } from '../ops/his
 import { readMessage, readMessages } from '../ops/messages.ts'
 import { readOldestUnread, readPartitionCounts, readQueueOptions } from '../ops/queues.ts'
 import { readMessageTraces, readTraceNames, readTracesByName } from '../ops/trace-reads.ts'
+import { readDatabaseFigures } from './database-figures.ts'
 import { readDeadLetters } from './dead-letters.ts'
 import { readFlags } from './flags.ts'
 import { readGroupDetail, readGroups, readLagging } from './group-figures.ts'
@@ -47,6 +48,7 @@ export const READS: ReadHandlers = {
   processSeries: readProcessSeries,
   metricTotals: readMetricTotals,
   streamState: readStreamState,
+  databaseFigures: readDatabaseFigures,
 }
 
 /** Reads that are one statement, which is a snapshot by itself: they need no transaction. */

@@ -37,6 +37,7 @@ export function readHandlers(db: DatabaseSync, options: QueueStoreOptions): Read
     groupDetail: (args) => groups.detail(args),
     dlq: (args) => listDeadLetters(db, cipher, args),
     flags: () => flags.all(),
+    databaseFigures: () => null,
     ...opsReadHandlers(db, cipher),
     ...streamReadHandlers(db),
   }
