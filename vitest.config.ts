@@ -8,6 +8,11 @@ const ON_BOTH_STORES = [
   'test/queue/routes/**/*.test.ts',
 ]
 
+/** Suites over HTTP that run a third time against two brokers on one database, whose requests take turns. */
+const ON_TWO_BROKERS = ['client', 'sharing', 'upkeep', 'maintenance'].map(
+  (suite) => `test/e2e/${suite}.test.ts`,
+)
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -37,6 +42,15 @@ export default defineConfig({
           exclude: ['test/e2e/postgres-*.test.ts'],
           globalSetup: ['test/support/postgres/setup.ts'],
           env: { HIVEGATE_TEST_STORE: 'postgres' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'two-brokers',
+          include: ON_TWO_BROKERS,
+          globalSetup: ['test/support/postgres/setup.ts'],
+          env: { HIVEGATE_TEST_STORE: 'postgres', HIVEGATE_TEST_BROKERS: '2' },
         },
       },
     ],

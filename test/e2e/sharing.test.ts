@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startTestBroker, type TestBroker } from '../support/broker.ts'
+import { BROKERS, startTestBroker, type TestBroker } from '../support/broker.ts'
 
 let broker: TestBroker
 beforeAll(async () => {
@@ -124,7 +124,8 @@ describe('eight concurrent pushes of one transaction id', () => {
 describe('waiting workers', () => {
   it('are woken by one push as many as can be served', async () => {
     const waiting = numbers(5).map(() => take('wake', 'wait=true&timeout=20000'))
-    while (broker.broker.engine.counters().parked < 5) await new Promise(setImmediate)
+    const here = Math.floor(5 / BROKERS)
+    while (broker.broker.engine.counters().parked < here) await new Promise(setImmediate)
     await push(numbers(5).map((at) => ({ queue: 'wake', partition: `p${at}`, payload: at })))
     const got = (await Promise.all(waiting)).flat().map((message) => message.data)
     expect(got.toSorted()).toEqual([0, 1, 2, 3, 4])

@@ -6,52 +6,14 @@ import { type Broker, startBroker } from '../../src/assembly/broker.ts'
 import { loadConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/http/index.ts'
 import type { Operation } from '../../src/http/operation.ts'
+import { type Caller, callerOf, type Reply } from './caller.ts'
+import { startChildBroker } from './child-broker.ts'
 import { HS_SECRET } from './keys.ts'
+import { startRoundRobin } from './round-robin.ts'
 import { dropStore, storeSettings } from './test-store.ts'
 import { mint } from './tokens.ts'
 
-/** What a request to a broker may say. `json` is sent as it is when it is text. */
-export interface Call {
-  readonly token?: string
-  readonly json?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
-}
-
-/** An answer, read whole; `body` is undefined when there was none. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Headers
-  // Tests look into answers freely; each assertion says what it expects.
-  // biome-ignore lint/suspicious/noExplicitAny: the body of an answer under test
-  readonly body: any
-}
-
-/** A way to call a broker at `url`. */
-export type Caller = (route: string, call?: Call) => Promise<Reply>
-
-/** Calls `METHOD /path` of the broker at `url` over real HTTP. */
-export function callerOf(url: string): Caller {
-  return async (route, { token, json, headers = {}, signal } = {}) => {
-    const [method = 'GET', path = '/'] = route.split(/ (.*)/s)
-    const answer = await fetch(`${url}${path}`, {
-      method,
-      redirect: 'manual',
-      headers: {
-        'content-type': 'application/json',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-      ...(json !== undefined && { body: typeof json === 'string' ? json : JSON.stringify(json) }),
-      ...(signal && { signal }),
-    })
-    const text = await answer.text()
-    const isJson = answer.headers.get('content-type') === 'application/json'
-    const content: unknown = isJson && text !== '' ? JSON.parse(text) : text
-    const body = content === '' ? undefined : content
-    return { status: answer.status, headers: answer.headers, body }
-  }
-}
+export { type Call, type Caller, callerOf, type Reply } from './caller.ts'
 
 /** A broker in this process on a free port and a data folder of its own. */
 export interface TestBroker {
@@ -66,6 +28,23 @@ export interface TestBroker {
   stop(): Promise<void>
 }
 
+/** How many brokers stand behind a URL: 2 = one more, in a process of its own on the same database, in turns. */
+export const BROKERS = process.env['HIVEGATE_TEST_BROKERS'] === '2' ? 2 : 1
+
+/** Starts the second broker, and a front that hands requests to both in turn. */
+async function withSecondBroker(settings: Readonly<Record<string, string>>, firstPort: number) {
+  const second = await startChildBroker(settings)
+  const front = await startRoundRobin([firstPort, second.port])
+  return {
+    port: front.port,
+    async stop() {
+      await front.close()
+      second.signal('SIGTERM')
+      await second.exited
+    },
+  }
+}
+
 /** Starts a broker with this environment; JWT is off unless the environment turns it on. */
 export async function startTestBroker(
   env: Readonly<Record<string, string>> = {},
@@ -76,15 +55,18 @@ export async function startTestBroker(
   const usual = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, DRAIN_TIMEOUT: '5s' }
   const settings = { ...usual, ...(await storeSettings(env['DATA_DIR'] ?? dataDir)), ...env }
   const broker = await startBroker(loadConfig(settings), { log })
-  const url = `http://127.0.0.1:${broker.port}`
+  const pair = BROKERS === 2 ? await withSecondBroker(settings, broker.port) : undefined
+  const port = pair?.port ?? broker.port
+  const url = `http://127.0.0.1:${port}`
   return {
     url,
-    port: broker.port,
+    port,
     broker,
     dataDir,
     lines,
     call: callerOf(url),
     async stop() {
+      await pair?.stop()
       await broker.stop()
       await dropStore(dataDir)
       await rm(dataDir, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { type Caller, callerOf } from './broker.ts'
+import { type Caller, callerOf } from './caller.ts'
 import { storeSettings } from './test-store.ts'
 
 const BIN = fileURLToPath(new URL('../../bin/hivegate.js', import.meta.url))
