@@ -4,10 +4,14 @@ import type { HubStore } from '../hub/index.ts'
 import type { IssuerStore } from '../issuer/index.ts'
 import {
   createQueueEngine,
+  type OpenedSpill,
   type Operations,
+  openSpill,
   type QueueEngine,
   type QueueStore,
 } from '../queue/index.ts'
+import { StoreLockedError } from '../storage/index.ts'
+import { BootError } from './boot-error.ts'
 import { openEmbeddedStores } from './embedded.ts'
 import { openPostgresStores } from './postgres.ts'
 
@@ -44,8 +48,26 @@ export interface EngineParts {
   readonly operations: Operations
 }
 
-/** Makes the queue's engine on the open store. */
-export function openQueue(
+/** Opens the folder for pushes during an outage. @throws BootError naming `OUTAGE_SPILL_DIR` */
+async function openSpillOf(config: Config, log: Logger): Promise<OpenedSpill | undefined> {
+  const { url, spillDir: folder, spillMaxBytes: maxBytes } = config.database
+  if (url === undefined || folder === '') return undefined
+  const { encryptionKey } = config.queue
+  const onDamage = (path: string) =>
+    log.error({ path }, 'a file of the spill is damaged; its rest was kept aside')
+  try {
+    return await openSpill({ folder, maxBytes, encryptionKey, onDamage })
+  } catch (cause) {
+    const taken = cause instanceof StoreLockedError && 'another hivegate process has it'
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+    throw new BootError(`OUTAGE_SPILL_DIR: "${folder}" cannot be used (${taken || code})`, {
+      cause,
+    })
+  }
+}
+
+/** Makes the queue's engine on the open store. @throws BootError for a spill that cannot be used */
+export async function openQueue(
   config: Config,
   store: QueueStore,
   { log, clock, operations }: EngineParts,
@@ -57,5 +79,6 @@ export function openQueue(
     observer: operations.observer,
     onBatch: operations.onBatch,
     onDrainError: (err) => log.error({ err }, 'a buffered push could not be replayed'),
+    spill: await openSpillOf(config, log),
   })
 }

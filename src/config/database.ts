@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type DatabaseUrl, databaseUrl } from './database-url.ts'
-import { duration, flag, integer } from './kinds.ts'
+import { duration, flag, integer, text } from './kinds.ts'
 import { type Kind, type Settings, secret, variable } from './variable.ts'
 
 /** A wait that has to end: no zero, and no longer than ten minutes. */
@@ -47,6 +47,18 @@ export const DATABASE_VARIABLES = {
     30_000,
     'Longest single statement; then the answer is 503',
   ),
+  spillDir: variable(
+    'OUTAGE_SPILL_DIR',
+    text,
+    '',
+    'Folder of this process alone where pushes wait while the database is away; unset: they are answered 503',
+  ),
+  spillMaxBytes: variable(
+    'OUTAGE_SPILL_MAX_BYTES',
+    integer(4096, 1_099_511_627_776),
+    1_073_741_824,
+    'Most bytes of that folder; then pushes are answered 503',
+  ),
 } as const
 
 /** The settings of the PostgreSQL store; frozen. */
@@ -68,7 +80,11 @@ function urlWarnings(name: string, url: DatabaseUrl | undefined): readonly strin
 
 /** Settings that work but are not safe, or do less than their owner may think. Never repeats a URL. */
 export function databaseWarnings(settings: DatabaseConfig): readonly string[] {
-  const { url, listenUrl, pooler } = settings
+  const { url, listenUrl, pooler, spillDir } = settings
+  const unused =
+    url === undefined && spillDir !== ''
+      ? ['OUTAGE_SPILL_DIR: without DATABASE_URL it does nothing; the embedded store is never away']
+      : []
   const unheard =
     url !== undefined && pooler && listenUrl === undefined
       ? [
@@ -80,5 +96,6 @@ export function databaseWarnings(settings: DatabaseConfig): readonly string[] {
     ...urlWarnings(DATABASE_VARIABLES.url.name, url),
     ...urlWarnings(DATABASE_VARIABLES.listenUrl.name, listenUrl),
     ...unheard,
+    ...unused,
   ]
 }

@@ -2,6 +2,7 @@ import type { DatabaseReads } from './store-database.ts'
 import type { StoreNote } from './store-notes.ts'
 import type { OpsReads, OpsWrites } from './store-ops.ts'
 import type { CoreReads } from './store-reads.ts'
+import type { PushItem } from './store-shapes.ts'
 import type { StreamReads, StreamWrites } from './store-streams.ts'
 import type { CoreWrites } from './store-writes.ts'
 
@@ -35,6 +36,20 @@ export interface Wake {
   readonly task: string
   /** ms since 1970; null = now. */
   readonly atMs: number | null
+}
+
+/** A push that was accepted while the store was away, with the message id that its answer named. */
+export interface WaitingPush {
+  readonly item: PushItem
+  readonly id: string
+  readonly producerSub: string | null
+}
+
+/** `held`: push maintenance holds pushes back, nothing was stored. */
+export interface ReplayedPushes {
+  readonly held: boolean
+  readonly wakes: readonly Wake[]
+  readonly notes: readonly StoreNote[]
 }
 
 /** What became of one write. A business refusal is part of the value; `error` is a fault of the store. */
@@ -75,6 +90,11 @@ export interface QueueStore {
     /** Told when another process may have set a flag. Returns the function that unsubscribes. */
     onFlags(listener: () => void): () => void
   }
+  /**
+   * Only of a store that can be away: stores pushes that waited outside of it. `atUs`: when they came.
+   * @throws as `commit`, and for a push that it refuses
+   */
+  readonly replay?: (messages: readonly WaitingPush[], atUs: number) => Promise<ReplayedPushes>
   /** Resolves when the store answers. @throws as `commit` */
   ping(): Promise<void>
   close(): Promise<void>

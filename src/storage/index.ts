@@ -44,3 +44,4 @@ export {
   type Tx,
 } from './postgres/index.ts'
 export { siblingUrl } from './sibling.ts'
+export { SpillLog, type SpillLogOptions } from './spill/index.ts'

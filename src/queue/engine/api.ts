@@ -160,6 +160,8 @@ export interface QueueEngine {
   runJob(job: JobName, everyMs?: number): Promise<number>
   counters(): EngineCounters
   rates(): Rates
+  /** Pushes that wait in files because the store is away or was; undefined where none ever do. */
+  spilled(): { readonly pending: number; readonly failed: number } | undefined
   /** Resolves when the store answers. */
   ping(): Promise<void>
   /** Answers all waiting pops with nothing, refuses new waits, and finishes the writes in flight. */

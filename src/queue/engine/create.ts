@@ -1,7 +1,8 @@
 import type { OperationsConfig, QueueConfig } from '../../config/index.ts'
 import type { BatchReport } from '../../storage/index.ts'
 import { freshId } from '../message-id.ts'
-import type { JobName, QueueStore, ReadKind, Reads, Writes } from '../store.ts'
+import { type OpenedSpill, OutageSpill } from '../spill/index.ts'
+import type { JobName, PushItem, QueueStore, ReadKind, Reads, Writes } from '../store.ts'
 import type { PushReply, QueueEngine, SideWriteKind, TransactionReply, WithoutNow } from './api.ts'
 import { Counts } from './counts.ts'
 import { BufferDrainer } from './drainer.ts'
@@ -29,6 +30,8 @@ export interface QueueEngineOptions {
   readonly onBatch?: (report: BatchReport) => void
   /** Told when a buffered push could not be replayed. */
   readonly onDrainError?: (error: unknown) => void
+  /** Where pushes wait while a store is away that can be; the engine closes it. */
+  readonly spill?: OpenedSpill | undefined
 }
 
 /** The parts of one engine. */
@@ -39,6 +42,7 @@ interface Parts {
   readonly steps: Stepper
   readonly counts: Counts
   readonly drainer: BufferDrainer
+  readonly spill: OutageSpill | undefined
   readonly observer: EngineObserver
   readonly nowUs: () => number
 }
@@ -68,16 +72,35 @@ function partsOf(options: QueueEngineOptions): Parts {
     (kind, args) => writer.write(kind, { ...args, nowUs: nowUs() } as Writes[typeof kind]['args']),
     options.onDrainError ?? (() => {}),
   )
-  return { options, writer, polls, steps, counts: new Counts(now), drainer, observer, nowUs }
+  const spill = spillOf(options, { polls, observer, nowUs })
+  return { options, writer, polls, steps, counts: new Counts(now), drainer, spill, observer, nowUs }
+}
+
+function spillOf(
+  { spill, store: { replay }, onDrainError = () => {} }: QueueEngineOptions,
+  { polls, observer, nowUs }: Pick<Parts, 'polls' | 'observer' | 'nowUs'>,
+): OutageSpill | undefined {
+  if (spill === undefined || replay === undefined) return undefined
+  return new OutageSpill(spill, {
+    ...{ replay, nowUs, onError: onDrainError },
+    onWakes: (wakes) => polls.wake(wakes),
+    onNotes: (notes) => observer.noted(notes),
+  })
 }
 
 /** The data plane: push, pop, ack, lease, transaction. */
-function dataPlane({ writer, polls, counts, observer, nowUs }: Parts) {
+function dataPlane({ writer, polls, counts, spill, observer, nowUs }: Parts) {
+  const pushDirectly = async (items: readonly PushItem[], producerSub: string | null) => {
+    const results = await writer.write('push', { items, producerSub, nowUs: nowUs() })
+    return results.map((result): PushReply => ({ ...result, error: null }))
+  }
   return {
     async push(items, producerSub) {
       if (items.length === 0) return []
-      const results = await writer.write('push', { items, producerSub, nowUs: nowUs() })
-      const replies = results.map((result): PushReply => ({ ...result, error: null }))
+      const replies =
+        spill === undefined
+          ? await pushDirectly(items, producerSub)
+          : await spill.push(items, producerSub, (named) => pushDirectly(named, producerSub))
       counts.pushed(replies)
       observer.pushed(items, replies)
       return replies
@@ -130,7 +153,7 @@ function management({ writer, steps, nowUs }: Parts) {
 }
 
 /** Reads, switches and the end. */
-function operation({ options, writer, polls, steps, counts, drainer, nowUs }: Parts) {
+function operation({ options, writer, polls, steps, counts, drainer, spill, nowUs }: Parts) {
   const { store, config } = options
   let open = true
   const read = <K extends ReadKind>(
@@ -152,6 +175,7 @@ function operation({ options, writer, polls, steps, counts, drainer, nowUs }: Pa
     open = false
     polls.drain()
     await drainer.stop()
+    await spill?.stop()
     await writer.drain()
   }
   return {
@@ -173,10 +197,12 @@ function operation({ options, writer, polls, steps, counts, drainer, nowUs }: Pa
       pendingWrites: writer.pending,
     }),
     rates: () => counts.rates(),
+    spilled: () => spill?.state(),
     ping: () => store.ping(),
     async close() {
       await drain()
       await writer.close()
+      await spill?.close()
       await store.close()
     },
   } satisfies Partial<QueueEngine>

@@ -100,5 +100,6 @@ export async function gather(parts: ScrapeParts, brokerLimit: number): Promise<S
     finished: recorder.finished,
     intervalMs: parts.intervalMs,
     store,
+    spilled: engine.spilled(),
   }
 }

@@ -41,6 +41,7 @@ const SCRAPE: Scrape = {
   },
   intervalMs: 30_000,
   store: STORE,
+  spilled: undefined,
 }
 
 const NAMED_BY_THE_PAGE = `queen_uptime_seconds queen_process_resident_memory_bytes

@@ -63,6 +63,17 @@ export interface Scrape {
   /** Length of the interval of `finished` in ms. */
   readonly intervalMs: number
   readonly store: StoreFigures | undefined
+  /** Pushes that wait in files; this process alone, whether the store answers or not. */
+  readonly spilled: { readonly pending: number; readonly failed: number } | undefined
+}
+
+/** The push buffer of the store and the files of this process together; undefined when nobody can tell. */
+export function bufferFigure(
+  { store, spilled }: Pick<Scrape, 'store' | 'spilled'>,
+  name: 'pending' | 'failed',
+): number | undefined {
+  if (store === undefined && spilled === undefined) return undefined
+  return (store?.buffer[name] ?? 0) + (spilled?.[name] ?? 0)
 }
 
 /** The only line of a family without labels. */

@@ -1,4 +1,4 @@
-import { type Family, type Scrape, single } from './family.ts'
+import { bufferFigure, type Family, type Scrape, single } from './family.ts'
 
 function plain(
   name: string,
@@ -57,14 +57,11 @@ export const PROCESS_FAMILIES: readonly Family[] = [
   plain(
     'queen_file_buffer_pending',
     'gauge',
-    'Pushes in the maintenance buffer.',
-    (s) => s.store?.buffer.pending,
+    'Pushes in the maintenance buffer, and in the outage spill of this process.',
+    (s) => bufferFigure(s, 'pending'),
   ),
-  plain(
-    'queen_file_buffer_failed',
-    'gauge',
-    'Buffered pushes that could not be replayed.',
-    (s) => s.store?.buffer.failed,
+  plain('queen_file_buffer_failed', 'gauge', 'Buffered pushes that could not be replayed.', (s) =>
+    bufferFigure(s, 'failed'),
   ),
   plain('queen_file_buffer_db_healthy', 'gauge', 'Whether the store answers: 1 or 0.', (s) =>
     s.store === undefined ? 0 : 1,

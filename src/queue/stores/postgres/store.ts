@@ -4,6 +4,7 @@ import type { QueueStore, ReadKind, Reads, WriteKind, WriteOp, WriteOutcome } fr
 import { type Answer, RolledBack, type StoreContext } from './handler.ts'
 import { READ_HANDLERS, WRITE_HANDLERS } from './handlers.ts'
 import { isLaneKind, runLane } from './lanes.ts'
+import { replayPushes } from './ops/replay.ts'
 import { SINGLE_READS } from './reads/index.ts'
 import { WakeBus } from './wakes.ts'
 
@@ -135,6 +136,11 @@ export function postgresQueueStore(host: PgHost, options: PostgresQueueOptions):
         : host.snapshot((tx) => handle(tx, args, context))
       // The handler answers its kind's own result.
       return (await answer) as Reads[K]['result']
+    },
+    async replay(messages, atUs) {
+      const answer = await replayPushes(host, messages, atUs, context)
+      bus.tell(answer.wakes)
+      return answer
     },
     onRemoteWake: (listener) => bus.onWake(listener),
     ping: () => host.ping(),

@@ -1,0 +1,2 @@
+export { openSpill, type SpillOptions } from './open.ts'
+export { type OpenedSpill, OutageSpill } from './outage-spill.ts'

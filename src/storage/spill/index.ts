@@ -1,0 +1,1 @@
+export { SpillLog, type SpillLogOptions } from './log.ts'

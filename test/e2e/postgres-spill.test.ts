@@ -1,0 +1,316 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type Caller, callerOf, startTestBroker, type TestBroker } from '../support/broker.ts'
+import { startChildBroker } from '../support/child-broker.ts'
+import {
+  type ClusterAddress,
+  pgCtl,
+  removeCluster,
+  serverFolder,
+  startCluster,
+} from '../support/postgres/cluster.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/traffic.ts'
+
+let folder: string
+let cluster: ClusterAddress
+let database: TestDatabase
+let spill: string
+beforeAll(async () => {
+  folder = await serverFolder()
+  cluster = await startCluster(folder, 'shared_buffers = 32MB\n')
+})
+afterAll(() => removeCluster(folder))
+beforeEach(async () => {
+  database = await createDatabase(cluster)
+  spill = await mkdtemp(join(tmpdir(), 'hivegate-spill-'))
+  onTestFinished(() => rm(spill, { recursive: true, force: true }))
+})
+
+const settings = () => ({ DATABASE_URL: database.url, OUTAGE_SPILL_DIR: spill })
+
+async function open(env: Readonly<Record<string, string>> = {}): Promise<TestBroker> {
+  const broker = await startTestBroker({ ...settings(), ...env })
+  onTestFinished(() => broker.stop())
+  return broker
+}
+
+const stopServer = () => pgCtl(cluster, 'stop', 'immediate')
+const startServer = () => pgCtl(cluster, 'start')
+
+interface Item {
+  readonly queue?: string
+  readonly partition?: string
+  readonly payload?: unknown
+  readonly transactionId?: string
+}
+
+interface Entry {
+  readonly status: string
+  readonly transaction_id: string
+  readonly message_id: string
+}
+
+async function push(call: Caller, items: readonly Item[]): Promise<readonly Entry[]> {
+  const json = { items: items.map((item) => ({ queue: 'q', payload: null, ...item })) }
+  const { status, body } = await call('POST /api/v1/push', { json })
+  expect([status, body]).toEqual([201, expect.any(Array)])
+  return body
+}
+
+const statuses = (entries: readonly Entry[]) => entries.map(({ status }) => status)
+const numbered = (from: number, count: number, partition = 'Default') =>
+  Array.from({ length: count }, (_, at) => ({
+    ...{ partition, payload: from + at, transactionId: `${partition}-${from + at}` },
+  }))
+
+/** A figure of the scrape; undefined when it is not there. */
+async function figure({ call }: { call: Caller }, name: string): Promise<number | undefined> {
+  const { body } = await call('GET /metrics/prometheus')
+  const found = new RegExp(`^${name} ([0-9]+)$`, 'm').exec(String(body))
+  return found === null ? undefined : Number(found[1])
+}
+
+const replayed = (broker: { call: Caller }) =>
+  until(
+    () => figure(broker, 'queen_file_buffer_pending'),
+    (left) => left === 0,
+  )
+
+interface StoredRow {
+  readonly id: string
+  readonly transaction_id: string
+  readonly payload: string
+}
+
+async function stored(partition = 'Default', queue = 'q'): Promise<readonly StoredRow[]> {
+  const rows = await database.query(
+    `SELECT m.id, m.transaction_id, m.payload FROM hivegate.message m
+       JOIN hivegate.partition p ON p.id = m.partition_id JOIN hivegate.queue q ON q.id = p.queue_id
+     WHERE q.name = $1 AND p.name = $2 ORDER BY m.position`,
+    [queue, partition],
+  )
+  // The columns are those of the statement.
+  return rows as unknown as StoredRow[]
+}
+
+const ids = async (partition?: string) =>
+  (await stored(partition)).map(({ transaction_id }) => transaction_id)
+
+describe('pushes while the database is away', () => {
+  it('are answered as buffered, and stored in order with the ids of their answers', async () => {
+    const broker = await open()
+    await push(broker.call, [{ payload: 'before', transactionId: 'before' }])
+    await stopServer()
+    const answers = [
+      ...(await push(broker.call, [{ payload: 1 }, { payload: 2, transactionId: 'mine' }])),
+      ...(await push(broker.call, [{ payload: 3 }])),
+    ]
+    expect(answers[1]).toEqual({
+      ...{ index: 1, status: 'buffered', queueName: 'q', queue: 'q', partition: 'Default' },
+      ...{ transaction_id: 'mine', transactionId: 'mine', message_id: expect.any(String) },
+    })
+    expect(statuses(answers)).toEqual(['buffered', 'buffered', 'buffered'])
+    expect(await figure(broker, 'queen_file_buffer_pending')).toBe(3)
+    expect(await figure(broker, 'queen_file_buffer_failed')).toBe(0)
+    await startServer()
+    await replayed(broker)
+    const rows = await stored()
+    expect(rows.slice(1).map(({ id, transaction_id }) => [id, transaction_id])).toEqual(
+      answers.map(({ message_id, transaction_id }) => [message_id, transaction_id]),
+    )
+    expect(rows.map(({ payload }) => JSON.parse(payload))).toEqual(['before', 1, 2, 3])
+    expect(statuses(await push(broker.call, [{ payload: 4 }]))).toEqual(['queued'])
+    expect((await readdir(spill)).filter((name) => name.endsWith('.spill'))).toEqual([])
+  })
+
+  it('are all that is taken: health, pops, acks and transactions answer 503', async () => {
+    const broker = await open()
+    await stopServer()
+    expect(statuses(await push(broker.call, [{}]))).toEqual(['buffered'])
+    const ack = { transactionId: 't', partitionId: 'p', status: 'completed' }
+    const operations = [{ type: 'push', items: [{ queue: 'q', payload: 1 }] }]
+    for (const [route, json] of [
+      ['GET /health', undefined],
+      ['GET /api/v1/pop/queue/q', undefined],
+      ['POST /api/v1/ack', ack],
+      ['POST /api/v1/transaction', { operations, requiredLeases: [] }],
+    ] as const) {
+      const { status } = await broker.call(route, { ...(json && { json }) })
+      expect([route, status]).toEqual([route, 503])
+    }
+    await startServer()
+    await replayed(broker)
+    expect(await stored()).toHaveLength(1)
+    expect((await broker.call('GET /health')).status).toBe(200)
+  })
+
+  it('wake pops that wait when they are stored', async () => {
+    const broker = await open()
+    await stopServer()
+    await push(broker.call, [{ payload: 'late' }])
+    await startServer()
+    const { body } = await until(
+      () => broker.call('GET /api/v1/pop/queue/q?wait=true&timeout=20000'),
+      ({ status }) => status === 200,
+    )
+    expect(body.messages[0].data).toBe('late')
+  })
+
+  it('are stored once each, whatever was pushed before, twice, or again afterwards', async () => {
+    const broker = await open()
+    await push(broker.call, [{ transactionId: 'a' }])
+    await stopServer()
+    await push(broker.call, [{ transactionId: 'a' }, { transactionId: 'b' }])
+    await push(broker.call, [{ transactionId: 'b' }, { transactionId: 'c' }])
+    await startServer()
+    await replayed(broker)
+    expect(statuses(await push(broker.call, [{ transactionId: 'c' }]))).toEqual(['duplicate'])
+    expect(await ids()).toEqual(['a', 'b', 'c'])
+  })
+
+  it('keep their order with those before, during and after it', async () => {
+    const broker = await open()
+    const wanted = new Map<string, string[]>()
+    let running = true
+    const seen = new Set<string>()
+    const pusher = async (partition: string) => {
+      const own: string[] = []
+      wanted.set(partition, own)
+      while (running || own.length < 10) {
+        const items = numbered(own.length, 3, partition)
+        for (const { status } of await push(broker.call, items)) seen.add(status)
+        own.push(...items.map(({ transactionId }) => transactionId))
+      }
+    }
+    const load = Promise.all(['p0', 'p1', 'p2'].map(pusher))
+    const more = async (count: number) => {
+      const goal = [...wanted.values()].flat().length + count
+      await until(
+        async () => [...wanted.values()].flat().length,
+        (now) => now >= goal,
+      )
+    }
+    for (let outage = 0; outage < 3; outage += 1) {
+      await more(30)
+      await stopServer()
+      await more(60)
+      await startServer()
+    }
+    await until(
+      () => figure(broker, 'queen_file_buffer_db_healthy'),
+      (healthy) => healthy === 1,
+    )
+    await more(60)
+    running = false
+    await load
+    await replayed(broker)
+    for (const [partition, own] of wanted) expect(await ids(partition)).toEqual(own)
+    expect(seen).toEqual(new Set(['queued', 'buffered']))
+  })
+})
+
+describe('the spill', () => {
+  it('outlives a kill -9 of the broker during the outage', async () => {
+    const env = { ...settings(), QUEEN_ENCRYPTION_KEY: '0f'.repeat(32) }
+    const first = await startChildBroker(env)
+    const options = { encryptionEnabled: true }
+    await first.call('POST /api/v1/configure', { json: { queue: 'q', options } })
+    await stopServer()
+    const answers = await push(first.call, [{ payload: 'secret-1' }, { payload: 'secret-2' }])
+    await push(first.call, numbered(0, 5, 'other'))
+    expect(statuses(answers)).toEqual(['buffered', 'buffered'])
+    first.signal('SIGKILL')
+    await first.exited
+    // With a key nothing is on disk in clear, because the queue's option is not known.
+    const files = (await readdir(spill)).filter((name) => name.endsWith('.spill'))
+    const bytes = await Promise.all(files.map((name) => readFile(join(spill, name), 'utf8')))
+    expect(bytes.join('')).not.toContain('secret-')
+    expect(bytes.join('').length).toBeGreaterThan(100)
+
+    await startServer()
+    const second = await startChildBroker(env)
+    onTestFinished(() => second.signal('SIGKILL'))
+    await replayed(second)
+    expect(await ids()).toEqual(answers.map(({ transaction_id }) => transaction_id))
+    expect(await ids('other')).toEqual(numbered(0, 5, 'other').map((one) => one.transactionId))
+    expect((await stored()).map(({ payload }) => payload).join('')).not.toContain('secret-')
+    const { body } = await second.call('GET /api/v1/pop/queue/q/partition/Default?batch=9')
+    expect(body.messages.map(({ data }: { data: unknown }) => data)).toEqual([
+      'secret-1',
+      'secret-2',
+    ])
+    second.signal('SIGTERM')
+    expect((await second.exited).code).toBe(0)
+  })
+
+  it('takes no more than its limit: then the answer is 503, and what was taken is stored', async () => {
+    const broker = await open({ OUTAGE_SPILL_MAX_BYTES: '4096' })
+    await stopServer()
+    const taken: string[] = []
+    let refused: number | undefined
+    for (let at = 0; refused === undefined; at += 1) {
+      const json = { items: numbered(at, 1).map((item) => ({ queue: 'q', ...item })) }
+      const reply = await broker.call('POST /api/v1/push', { json })
+      if (reply.status === 201) taken.push(`Default-${at}`)
+      else refused = reply.status
+    }
+    expect(refused).toBe(503)
+    expect(taken.length).toBeGreaterThan(5)
+    await startServer()
+    await replayed(broker)
+    expect(await ids()).toEqual(taken)
+    expect(statuses(await push(broker.call, [{}]))).toEqual(['queued'])
+  })
+
+  it('sets aside what the database refuses, counts it, and goes on with the rest', async () => {
+    const broker = await open()
+    await push(broker.call, [{ transactionId: 'before' }])
+    await stopServer()
+    // Longer than an index of PostgreSQL takes.
+    const tooLong = randomBytes(8000).toString('base64')
+    await push(broker.call, [{ transactionId: 'a' }, { transactionId: tooLong }])
+    await push(broker.call, [{ transactionId: 'b' }])
+    await startServer()
+    await replayed(broker)
+    expect(await ids()).toEqual(['before', 'a', 'b'])
+    expect(await figure(broker, 'queen_file_buffer_failed')).toBe(1)
+    const line = JSON.parse(await readFile(join(spill, 'refused.jsonl'), 'utf8'))
+    expect(JSON.parse(line.record).messages[0].item.transactionId).toBe(tooLong)
+  })
+
+  it('waits while push maintenance holds pushes back, behind what that has buffered', async () => {
+    const broker = await open()
+    const maintenance = (enabled: boolean) =>
+      broker.call('POST /api/v1/system/maintenance', { json: { enabled } })
+    await maintenance(true)
+    await push(broker.call, numbered(0, 2))
+    await stopServer()
+    await push(broker.call, numbered(2, 2))
+    await startServer()
+    await until(
+      () => broker.call('GET /health'),
+      ({ status }) => status === 200,
+    )
+    await push(broker.call, numbered(4, 2))
+    expect(await stored()).toEqual([])
+    await maintenance(false)
+    await replayed(broker)
+    expect(await ids()).toEqual(numbered(0, 6).map(({ transactionId }) => transactionId))
+  })
+
+  it('belongs to one broker', async () => {
+    await open()
+    await expect(startTestBroker(settings())).rejects.toThrow(/^OUTAGE_SPILL_DIR: .*cannot be used/)
+  })
+
+  it('is no matter of the embedded store, which says so at boot', async () => {
+    const broker = await startTestBroker({ OUTAGE_SPILL_DIR: spill })
+    onTestFinished(() => broker.stop())
+    expect(statuses(await push(callerOf(broker.url), [{}]))).toEqual(['queued'])
+    expect(await readdir(spill)).toEqual([])
+  })
+})
