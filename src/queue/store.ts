@@ -45,6 +45,14 @@ export interface WaitingPush {
   readonly producerSub: string | null
 }
 
+/** Pushes that are to be stored late. */
+export interface Replaying {
+  readonly messages: readonly WaitingPush[]
+  /** When they came, in µs since 1970. */
+  readonly atUs: number
+  readonly nowUs: number
+}
+
 /** `held`: push maintenance holds pushes back, nothing was stored. */
 export interface ReplayedPushes {
   readonly held: boolean
@@ -91,10 +99,10 @@ export interface QueueStore {
     onFlags(listener: () => void): () => void
   }
   /**
-   * Only of a store that can be away: stores pushes that waited outside of it. `atUs`: when they came.
+   * Only of a store that can be away: stores pushes that waited outside of it.
    * @throws as `commit`, and for a push that it refuses
    */
-  readonly replay?: (messages: readonly WaitingPush[], atUs: number) => Promise<ReplayedPushes>
+  readonly replay?: (replaying: Replaying) => Promise<ReplayedPushes>
   /** Resolves when the store answers. @throws as `commit` */
   ping(): Promise<void>
   close(): Promise<void>

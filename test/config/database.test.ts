@@ -78,6 +78,7 @@ describe('the other settings of the database', () => {
     expect(loadConfig({}).database).toEqual({
       ...{ url: undefined, listenUrl: undefined, pooler: false, poolSize: 10 },
       ...{ connectTimeoutMs: 5000, statementTimeoutMs: 30_000 },
+      ...{ spillDir: '', spillMaxBytes: 1_073_741_824 },
     })
   })
 
@@ -86,5 +87,8 @@ describe('the other settings of the database', () => {
     const pooled = { DATABASE_URL: url, DATABASE_POOLER: 'true' }
     expect(warningsOf(pooled)).toEqual([expect.stringMatching(/^DATABASE_LISTEN_URL: without it/)])
     expect(warningsOf({ ...pooled, DATABASE_LISTEN_URL: url })).toEqual([])
+    const spill = { OUTAGE_SPILL_DIR: '/spill' }
+    expect(warningsOf(spill)).toEqual([expect.stringMatching(/^OUTAGE_SPILL_DIR: without/)])
+    expect(warningsOf({ ...spill, DATABASE_URL: url })).toEqual([])
   })
 })

@@ -17,9 +17,7 @@ export interface OpenedSpill {
 }
 
 /** What a spill needs of the engine. */
-export type SpillParts = Pick<ReplayerParts, 'replay' | 'onWakes' | 'onNotes' | 'onError'> & {
-  readonly nowUs: () => number
-}
+export type SpillParts = Pick<ReplayerParts, 'replay' | 'nowUs' | 'onWakes' | 'onNotes' | 'onError'>
 
 type Direct = (items: readonly PushItem[]) => Promise<readonly PushReply[]>
 
@@ -37,10 +35,10 @@ export class OutageSpill {
   #failed: number
   #lastUs = 0
 
-  constructor(opened: OpenedSpill, { nowUs, ...parts }: SpillParts) {
+  constructor(opened: OpenedSpill, parts: SpillParts) {
     const { log, cipher, waiting, failed } = opened
     this.#opened = opened
-    this.#nowUs = nowUs
+    this.#nowUs = parts.nowUs
     this.#failed = failed
     this.#replayer = new Replayer({
       ...{ ...parts, log, cipher },

@@ -19,6 +19,7 @@ export interface ReplayerParts {
   readonly log: SpillLog
   readonly cipher: PayloadCipher
   readonly replay: NonNullable<QueueStore['replay']>
+  readonly nowUs: () => number
   readonly onWakes: (wakes: readonly Wake[]) => void
   readonly onNotes: (notes: readonly StoreNote[]) => void
   /** Told of what goes wrong: of an outage once. */
@@ -94,8 +95,9 @@ export class Replayer {
       while (!this.#stopped) {
         const bodies = await this.#parts.log.peek(STEP_RECORDS, STEP_BYTES)
         if (bodies.length === 0) return true
-        if (!(await this.#step(bodies))) return false
+        const stored = await this.#step(bodies)
         this.#away = false
+        if (!stored) return false
       }
       return true
     } catch (error) {
@@ -153,7 +155,8 @@ export class Replayer {
   }
 
   async #send(messages: readonly WaitingPush[], atUs: number): Promise<boolean> {
-    const { held, wakes, notes } = await this.#parts.replay(messages, atUs)
+    const { replay, nowUs } = this.#parts
+    const { held, wakes, notes } = await replay({ messages, atUs, nowUs: nowUs() })
     if (wakes.length > 0) this.#parts.onWakes(wakes)
     if (notes.length > 0) this.#parts.onNotes(notes)
     return !held

@@ -106,6 +106,14 @@ describe('the text of a scrape', () => {
     expect(text).toContain('queen_uptime_seconds 5')
   })
 
+  it('shows the pushes that wait in files, with the buffer and while the store is down', async () => {
+    const spilled = { pending: 5, failed: 1 }
+    expect(await textOf({ spilled })).toMatch(/^queen_file_buffer_pending 12$/m)
+    const down = await textOf({ store: undefined, spilled })
+    expect(down).toMatch(/^queen_file_buffer_pending 5$/m)
+    expect(down).toMatch(/^queen_file_buffer_failed 1$/m)
+  })
+
   it('sums up the queues beyond the bound', async () => {
     const deadLetters = ['e', 'd', 'c', 'b', 'a'].map((name, at) => [name, at + 1] as const)
     const text = await textOf({ store: { ...STORE, deadLetters } })

@@ -60,8 +60,11 @@ export const PROCESS_FAMILIES: readonly Family[] = [
     'Pushes in the maintenance buffer, and in the outage spill of this process.',
     (s) => bufferFigure(s, 'pending'),
   ),
-  plain('queen_file_buffer_failed', 'gauge', 'Buffered pushes that could not be replayed.', (s) =>
-    bufferFigure(s, 'failed'),
+  plain(
+    'queen_file_buffer_failed',
+    'gauge',
+    'Buffered or spilled pushes that could not be replayed.',
+    (s) => bufferFigure(s, 'failed'),
   ),
   plain('queen_file_buffer_db_healthy', 'gauge', 'Whether the store answers: 1 or 0.', (s) =>
     s.store === undefined ? 0 : 1,

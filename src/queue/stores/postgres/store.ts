@@ -137,8 +137,8 @@ export function postgresQueueStore(host: PgHost, options: PostgresQueueOptions):
       // The handler answers its kind's own result.
       return (await answer) as Reads[K]['result']
     },
-    async replay(messages, atUs) {
-      const answer = await replayPushes(host, messages, atUs, context)
+    async replay(replaying) {
+      const answer = await replayPushes(host, replaying, context)
       bus.tell(answer.wakes)
       return answer
     },
