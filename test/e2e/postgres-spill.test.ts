@@ -100,7 +100,7 @@ async function stored(partition = 'Default', queue = 'q'): Promise<readonly Stor
 const ids = async (partition?: string) =>
   (await stored(partition)).map(({ transaction_id }) => transaction_id)
 
-describe('pushes while the database is away', () => {
+describe('pushes while the database is away', { timeout: 300_000 }, () => {
   it('are answered as buffered, and stored in order with the ids of their answers', async () => {
     const broker = await open()
     await push(broker.call, [{ payload: 'before', transactionId: 'before' }])
@@ -148,7 +148,7 @@ describe('pushes while the database is away', () => {
     expect((await broker.call('GET /health')).status).toBe(200)
   })
 
-  it('wake pops that wait when they are stored', async () => {
+  it('reach pops that wait when they are stored', async () => {
     const broker = await open()
     await stopServer()
     await push(broker.call, [{ payload: 'late' }])
@@ -213,7 +213,7 @@ describe('pushes while the database is away', () => {
   })
 })
 
-describe('the spill', () => {
+describe('the spill', { timeout: 300_000 }, () => {
   it('outlives a kill -9 of the broker during the outage', async () => {
     const env = { ...settings(), QUEEN_ENCRYPTION_KEY: '0f'.repeat(32) }
     const first = await startChildBroker(env)
