@@ -247,6 +247,26 @@ describe('the spill', { timeout: 300_000 }, () => {
     expect((await second.exited).code).toBe(0)
   })
 
+  it('is stored once, in order, when a kill -9 meets the replay', async () => {
+    const first = await startChildBroker(settings())
+    await stopServer()
+    const wanted: string[] = []
+    for (let at = 0; at < 300; at += 10) {
+      const items = numbered(at, 10)
+      expect(new Set(statuses(await push(first.call, items)))).toEqual(new Set(['buffered']))
+      wanted.push(...items.map(({ transactionId }) => transactionId))
+    }
+    await startServer()
+    // The kill finds the replay before its beginning, in the middle, or between its commit and the note of it.
+    await until(ids, (there) => there.length > 0)
+    first.signal('SIGKILL')
+    await first.exited
+    const second = await startChildBroker(settings())
+    onTestFinished(() => second.signal('SIGKILL'))
+    await replayed(second)
+    expect(await ids()).toEqual(wanted)
+  })
+
   it('takes no more than its limit: then the answer is 503, and what was taken is stored', async () => {
     const broker = await open({ OUTAGE_SPILL_MAX_BYTES: '4096' })
     await stopServer()
