@@ -194,10 +194,10 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
         (now) => now >= goal,
       )
     }
-    for (let outage = 0; outage < 3; outage += 1) {
-      await more(30)
+    for (let outage = 0; outage < 2; outage += 1) {
+      await more(20)
       await stopServer()
-      await more(60)
+      await more(30)
       await startServer()
     }
     await until(
