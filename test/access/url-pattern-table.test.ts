@@ -75,6 +75,17 @@ describe('URL pattern: the vetted outcomes of section 5.2', () => {
     },
   )
 
+  it.each([
+    ['https://sh%6Fp.example/*', `${SHOP}/x`],
+    ['https://%73hop.example/*', `${SHOP}/x`],
+    ['https://shop%2eexample/*', `${SHOP}/x`],
+    ['https://b%C3%BCcher.example/*', 'https://bücher.example/x'],
+  ])('%s: a host is percent-decoded in the pattern as in a topic', (pattern, topic) => {
+    const matcher = compileMatcher({ type: 'urlpattern', pattern }, BASE)
+    expect(matcher.matches(topic)).toBe(new URLPattern(pattern, BASE).test(topic, BASE))
+    expect(matcher.matches(topic)).toBe(true)
+  })
+
   it('a topic that does not parse as a URL matches no URL pattern', () => {
     const open = compileMatcher({ type: 'urlpattern', pattern: 'https://*/*' }, BASE)
     expect(open.matches('http://[bad')).toBe(false)
@@ -86,6 +97,12 @@ describe('URL pattern: refused when it arrives', () => {
     '{unclosed',
     '/(unclosed',
     'https://shop.example/[(',
+    'https://[',
+    'foo://[',
+    'https://shop%zz.example/',
+    'https://shop%2fexample/',
+    'https://shop%00example/',
+    'https://shop%25example/',
     '/:a((?=b)b)',
     '/:a((?!b)c)',
     '/:a((?<=b)c)',

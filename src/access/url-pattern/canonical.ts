@@ -1,8 +1,11 @@
 /** Brings the fixed text of one component into the form that a parsed URL has. */
 export type Canonicalize = (text: string) => string
 
-/** URL standard, "forbidden domain code point", without controls and the signs that end a host. */
-const FORBIDDEN_IN_HOST = /[ %:<>@[\]^|]/
+/**
+ * URL standard, "forbidden domain code point", without controls and the signs that end a host. `%` is missing
+ * because it may begin an escape, which the host parser decodes and then judges.
+ */
+const FORBIDDEN_IN_HOST = /[ :<>@[\]^|]/
 const IPV6_TEXT = /^[0-9a-fA-F:[\]]*$/
 const MAX_PORT = 65_535
 

@@ -17,7 +17,8 @@ function whole(name: 'username' | 'password' | 'port' | 'search' | 'hash'): Comp
 }
 
 function hostnameRules(pattern: string): ComponentRules {
-  const ipv6 = /^(?:\{|\\)?\[/.test(pattern)
+  // URL Pattern standard, "hostname pattern is an IPv6 address": a bracket alone is none.
+  const ipv6 = pattern.length > 1 && /^(?:\{|\\)?\[/.test(pattern)
   const canonicalize = ipv6 ? CANONICALIZE.ipv6Hostname : CANONICALIZE.hostname
   return { delimiter: '.', prefix: '', canonicalize }
 }
