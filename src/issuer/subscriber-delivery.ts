@@ -1,7 +1,11 @@
 import { stringifySetCookie } from 'cookie'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { answerJson } from '../http/index.ts'
-import { SUBSCRIBER_TTL_S, type SubscriberTokenIssuer } from './subscriber-token.ts'
+import {
+  isGrantableTopic,
+  SUBSCRIBER_TTL_S,
+  type SubscriberTokenIssuer,
+} from './subscriber-token.ts'
 
 /** Browsers keep a cookie of this name only with `Secure` from a secure origin (hub protocol, 8.2). */
 export const SUBSCRIBER_COOKIE = '__Secure-mercure_access_token'
@@ -47,7 +51,8 @@ const lifetime = (ttlSeconds: number | undefined) => ttlSeconds ?? SUBSCRIBER_TT
 
 /**
  * The body channel: `GET` on the path answers `{"token"}` to whoever may view the object. Everyone else gets one
- * and the same 404, whether the object exists or not (ADR-056: never 403, so that existence is not revealed).
+ * and the same 404, whether the object exists or not (ADR-056: never 403, so that existence is not revealed). So does
+ * a topic that no token can open: `*`, control characters, over 4096 bytes.
  * Mount it at the root with `app.use()`, behind the app's own authentication.
  */
 export function subscriberTokenEndpoint(options: SubscriberTokenEndpointOptions): Router {
@@ -55,14 +60,15 @@ export function subscriberTokenEndpoint(options: SubscriberTokenEndpointOptions)
   const router = Router({ caseSensitive: true, strict: true })
   router.get(path, async (req: Request, res: Response) => {
     res.setHeader('Cache-Control', 'no-store')
-    if ((await canView(req)) !== true) {
+    const seen = (await canView(req)) === true
+    const wanted = seen ? topic(req.params) : ''
+    // Also for an id that no topic can hold, which a caller who may view everything can ask for.
+    if (!isGrantableTopic(wanted)) {
       answerJson(res, 404, { error: 'Not Found' })
       return
     }
-    const grant = { topic: topic(req.params), subject: subject(req) }
-    answerJson(res, 200, {
-      token: await issuer.mint({ ...grant, ttlSeconds: lifetime(ttlSeconds) }),
-    })
+    const grant = { topic: wanted, subject: subject(req), ttlSeconds: lifetime(ttlSeconds) }
+    answerJson(res, 200, { token: await issuer.mint(grant) })
   })
   return router
 }

@@ -42,7 +42,7 @@ export interface SubscriberGrant {
 
 /** The one source of subscriber tokens, whichever way they are delivered. */
 export interface SubscriberTokenIssuer {
-  /** @throws TypeError for a topic that would be a wildcard or that the hub would refuse */
+  /** @throws TypeError for a topic that would be a wildcard or that the hub would refuse, and for no subject */
   mint(grant: SubscriberGrant): Promise<string>
 }
 
@@ -68,11 +68,19 @@ function readKey(key: string | object, algorithm: Algorithm): SigningKey {
   )
 }
 
-/** A topic named `*` would open every private update; the others the hub would refuse with the whole token. */
-function checkTopic(topic: string): void {
+/**
+ * Whether a token can open exactly this topic. One named `*` would open every private update; the other texts that
+ * are refused the hub would refuse with the whole token.
+ */
+export function isGrantableTopic(topic: string): boolean {
   const fits = topic !== '' && Buffer.byteLength(topic) <= MAX_PATTERN_BYTES
-  if (topic === WILDCARD || !fits || !isPermittedText(topic)) {
-    throw new TypeError('topic must be one exact topic that can be published')
+  return topic !== WILDCARD && fits && isPermittedText(topic)
+}
+
+/** Callers without types give numbers and gaps, which would end up in a claim that no verifier takes. */
+function checkText(name: string, value: unknown): void {
+  if (typeof value !== 'string' || value === '') {
+    throw new TypeError(`${name} must be text, and not empty`)
   }
 }
 
@@ -85,19 +93,25 @@ function checkTtl(ttlSeconds: number): void {
 /**
  * Makes the issuer of subscriber tokens (ADR-056 as amended): RFC 9068 tokens, `typ: at+jwt`, with one
  * `authorization_details` grant: action `subscribe` on exactly one topic.
- * @throws KeyError (`key_unusable`, `secret_missing`) when the key does not fit the algorithm
+ * @throws KeyError (`key_unusable`, `secret_missing`) when the key does not fit the algorithm, TypeError without an
+ * issuer or an audience
  */
 export function createSubscriberTokenIssuer(
   options: SubscriberTokenIssuerOptions,
 ): SubscriberTokenIssuer {
   const { issuer, audience, kid, clock = Date } = options
+  checkText('issuer', issuer)
+  checkText('audience', audience)
   const algorithm = algorithmOf(options.alg)
   const key = readKey(options.key, algorithm)
   return {
     async mint({ topic, subject, ttlSeconds = SUBSCRIBER_TTL_S }) {
-      checkTopic(topic)
+      checkText('topic', topic)
+      if (!isGrantableTopic(topic)) {
+        throw new TypeError('topic must be one exact topic that can be published')
+      }
       checkTtl(ttlSeconds)
-      if (subject === '') throw new TypeError('subject must not be empty')
+      checkText('subject', subject)
       const iat = Math.floor(clock.now() / 1000)
       const grant = { type: DETAIL_TYPE, actions: ['subscribe'], topics: [{ match: topic }] }
       return mintToken({

@@ -47,6 +47,19 @@ beforeAll(async () => {
         subject: userOf,
       }),
     )
+    const everything = { canView: () => true, issuer, subject: userOf }
+    express.use(
+      subscriberTokenEndpoint({
+        ...everything,
+        path: '/any/:id/mercure-token',
+        topic: ({ id }) => `/trips/${id}`,
+      }),
+      subscriberTokenEndpoint({
+        ...everything,
+        path: '/bare/:id/mercure-token',
+        topic: ({ id }) => String(id),
+      }),
+    )
     express.post('/trips', async (req, res) => {
       res.cookie('app', '1')
       await attachSubscriberCookie(res, { topic: '/trips/42', issuer, subject: userOf(req) })
@@ -120,6 +133,22 @@ describe('body channel (hub checklist 66)', () => {
     expect(foreign.statusLine).toBe('HTTP/1.1 404 Not Found')
     expect(foreign.headers.map(([name]) => name)).not.toContain('set-cookie')
     expect(asked).toEqual(['43', '99'])
+  })
+
+  it.each([
+    ['a control character', '%0A'],
+    ['NUL', '%00'],
+    ['a direction mark', '%E2%80%AE'],
+    ['too long for a topic', 'x'.repeat(5000)],
+  ])('an id with %s is 404 also for one who may view everything', async (_what, id) => {
+    const answer = await get(`/any/${id}/mercure-token`, 'root')
+    expect(answer.status).toBe(404)
+    expect(await answer.text()).toBe('{"error":"Not Found"}')
+  })
+
+  it('a topic that is the wildcard is 404, never a token for everything', async () => {
+    const answer = await get('/bare/*/mercure-token', 'root')
+    expect(answer.status).toBe(404)
   })
 
   it('is behind the authentication of the app', async () => {
@@ -216,7 +245,20 @@ describe('subscriber-token issuer', () => {
     },
   )
 
-  it('an empty subject is refused', async () => {
-    await expect(issuer.mint({ topic: '/t', subject: '' })).rejects.toThrow('subject')
+  // Callers in plain JavaScript: a numeric user id, an environment variable that is not set.
+  it.each(['', 5, null, undefined])('subject %j is refused', async (subject) => {
+    const grant = { topic: '/t', subject: subject as string }
+    await expect(issuer.mint(grant)).rejects.toThrow('subject must be text')
+  })
+
+  it.each(['', undefined])('issuer or audience %j is refused when the issuer is made', (value) => {
+    const key = { key: HS_SECRET, alg: 'HS256' } as const
+    const wrong = value as string
+    expect(() => createSubscriberTokenIssuer({ ...settings, ...key, issuer: wrong })).toThrow(
+      'issuer must be text',
+    )
+    expect(() => createSubscriberTokenIssuer({ ...settings, ...key, audience: wrong })).toThrow(
+      'audience must be text',
+    )
   })
 })
