@@ -114,16 +114,52 @@ function roleNames(role: 'publisher' | 'subscriber') {
   }
 }
 
+/** RFC 7518 section 3.2: a key of the hash's length or more. Shorter ones work, and can be guessed. */
+const LEAST_SECRET_BYTES: ReadonlyMap<string, number> = new Map([
+  ['HS256', 32],
+  ['HS384', 48],
+  ['HS512', 64],
+])
+
+/** A secret that works but is weak, or is not what its owner means. Never repeats one. */
+function doubtfulSecret(
+  { key, alg }: Pick<VerifierSettings, 'key' | 'alg'>,
+  name: string,
+): readonly string[] {
+  if (key === '' || isPem(key)) return []
+  const bytes = Buffer.byteLength(key)
+  const least = LEAST_SECRET_BYTES.get(alg === '' ? 'HS256' : alg) ?? 0
+  return [
+    ...(bytes < least
+      ? [`${name} has ${bytes} bytes, it should have ${least} or more random ones`]
+      : []),
+    ...(key === key.trim()
+      ? []
+      : [`${name} begins or ends with white space, which is part of the secret`]),
+  ]
+}
+
+/** The same of the secrets in the issuers file. */
+export function doubtfulFileSecrets(issuers: readonly HubIssuer[]): readonly string[] {
+  return issuers.flatMap(({ issuer, publisher, subscriber }) =>
+    Object.entries({ publisher, subscriber }).flatMap(([role, verifier]) =>
+      verifier?.kind === 'secret'
+        ? doubtfulSecret(
+            { key: verifier.secret, alg: verifier.algorithm },
+            `${FILE}: the ${role} key of ${JSON.stringify(issuer)}`,
+          )
+        : [],
+    ),
+  )
+}
+
 /** Settings that are most likely not meant as they are written; warned about, never silently ignored. */
 export function doubtfulSettings(settings: HubSettings): readonly string[] {
   return (['publisher', 'subscriber'] as const).flatMap((role) => {
     const { key, alg, jwksUri, jwksAlgs } = roleSettings(settings, role)
     const names = roleNames(role)
-    const padded = key !== key.trim() && !isPem(key)
     return [
-      ...(padded
-        ? [`${names.key} begins or ends with white space, which is part of the secret`]
-        : []),
+      ...doubtfulSecret({ key, alg }, names.key),
       ...(alg !== '' && key === '' ? [`${names.alg} has no effect without ${names.key}`] : []),
       ...(jwksAlgs.length > 0 && jwksUri === ''
         ? [`${names.jwksAlgs} has no effect without ${names.jwksUri}`]

@@ -1,5 +1,6 @@
 import {
   DEFAULT_ISSUER,
+  doubtfulFileSecrets,
   doubtfulSettings,
   readEnvironmentIssuer,
   readIssuersFile,
@@ -64,7 +65,11 @@ function withDevKeys(issuers: readonly HubIssuer[]): readonly HubIssuer[] {
   ]
 }
 
-function readIssuers(settings: HubSettings, complain: Complain): readonly HubIssuer[] {
+/** The issuers of the environment and of the file, and what is doubtful about those of the file. */
+function readIssuers(
+  settings: HubSettings,
+  complain: Complain,
+): readonly [issuers: readonly HubIssuer[], doubts: readonly string[]] {
   const own = readEnvironmentIssuer(settings, complain)
   const filed = readIssuersFile(settings.issuersFile, complain)
   const all = own === undefined ? filed : [own, ...filed]
@@ -76,7 +81,8 @@ function readIssuers(settings: HubSettings, complain: Complain): readonly HubIss
       `${issuersFile.name}: the issuer ${JSON.stringify(twice)} is there twice, or in ${issuer.name} too`,
     )
   }
-  return Object.freeze(settings.dev ? withDevKeys(all) : all)
+  const issuers = Object.freeze(settings.dev ? withDevKeys(all) : all)
+  return [issuers, doubtfulFileSecrets(filed)]
 }
 
 function warningsOf(settings: HubSettings, issuers: readonly HubIssuer[]): readonly string[] {
@@ -107,7 +113,7 @@ function openedBy(dev: boolean, list: readonly string[]): readonly string[] {
 export function readHub(env: Environment, problems: string[]): HubConfig {
   const settings = readSection(env, HUB_VARIABLES, problems)
   const { dev } = settings
-  const issuers = readIssuers(settings, (line) => problems.push(line))
+  const [issuers, doubts] = readIssuers(settings, (line) => problems.push(line))
   const identifier =
     settings.resourceIdentifier === '' && dev
       ? DEV_RESOURCE_IDENTIFIER
@@ -135,6 +141,6 @@ export function readHub(env: Environment, problems: string[]): HubConfig {
     subscriberListCacheSize: settings.subscriberListCacheSize,
     debugger: settings.debugger || dev,
     dev,
-    warnings: Object.freeze(warningsOf(settings, issuers)),
+    warnings: Object.freeze([...warningsOf(settings, issuers), ...doubts]),
   })
 }

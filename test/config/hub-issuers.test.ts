@@ -194,6 +194,18 @@ describe('issuers: what stops start-up (section 17, checklist 59)', () => {
     expect(problems).toEqual([expect.stringContaining('MERCURE_ISSUER')])
   })
 
+  it('a secret in the file that is short or has white space at its edge is warned about, not told', () => {
+    const padded = `${'b'.repeat(40)} `
+    const { warnings } = load([
+      { issuer: 'https://a', publisher: { jwt_key: 'fixture' }, subscriber: { jwt_key: padded } },
+    ])
+    const place = 'MERCURE_ISSUERS_FILE: the'
+    expect(warnings).toEqual([
+      `${place} publisher key of "https://a" has 7 bytes, it should have 32 or more random ones`,
+      `${place} subscriber key of "https://a" begins or ends with white space, which is part of the secret`,
+    ])
+  })
+
   it('a role that no issuer verifies is no failure', () => {
     expect(load([{ issuer: 'a', publisher: KEY }]).issuers[0]).toMatchObject({
       subscriber: undefined,

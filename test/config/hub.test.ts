@@ -12,7 +12,10 @@ import { certificatePem, ecKey, edKey, PEM_SPELLINGS, pkcs1Pem, rsaKey } from '.
 
 type Env = Readonly<Record<string, string>>
 
-const KEYS = { MERCURE_PUBLISHER_JWT_KEY: '!ChangeMe!', MERCURE_SUBSCRIBER_JWT_KEY: '!ChangeMe2!' }
+const KEYS = {
+  MERCURE_PUBLISHER_JWT_KEY: 'of the publisher, 32 bytes or more',
+  MERCURE_SUBSCRIBER_JWT_KEY: 'of the subscriber, 32 bytes or more',
+}
 const HUB = 'https://hub.shop.example/.well-known/mercure'
 
 function problemsOf(env: Env): readonly string[] {
@@ -346,13 +349,32 @@ describe('verifiers (section 6.2, checklist 14, A15)', () => {
   })
 
   it('a secret with white space at its edge is warned about and stays as it is (A53)', () => {
-    const { warnings, issuers } = loadHubConfig({ ...KEYS, MERCURE_PUBLISHER_JWT_KEY: 'secret\n' })
-    expect(issuers[0]?.publisher).toMatchObject({ secret: 'secret\n' })
+    const secret = `${'secret'.repeat(6)}\n`
+    const { warnings, issuers } = loadHubConfig({ ...KEYS, MERCURE_PUBLISHER_JWT_KEY: secret })
+    expect(issuers[0]?.publisher).toMatchObject({ secret })
     expect(warnings).toEqual([
       expect.stringMatching(/^MERCURE_PUBLISHER_JWT_KEY begins or ends with/),
     ])
-    expect(warnings.join()).not.toContain('secret\n')
+    expect(warnings.join()).not.toContain(secret)
   })
+
+  it.each([
+    ['HS256', 31, 32],
+    ['HS384', 47, 48],
+    ['HS512', 63, 64],
+  ])(
+    'a secret shorter than the hash of %s starts and is warned about (A25)',
+    (alg, have, least) => {
+      const of = (bytes: number) => {
+        const env = { MERCURE_PUBLISHER_JWT_KEY: 'x'.repeat(bytes), MERCURE_PUBLISHER_JWT_ALG: alg }
+        return loadHubConfig(env).warnings
+      }
+      expect(of(least)).toEqual([])
+      expect(of(have)).toEqual([
+        `MERCURE_PUBLISHER_JWT_KEY has ${have} bytes, it should have ${least} or more random ones`,
+      ])
+    },
+  )
 
   it('an algorithm without its key is warned about', () => {
     const { warnings } = loadHubConfig({ ...KEYS, MERCURE_PUBLISHER_JWKS_ALGS: 'RS256' })
