@@ -10,6 +10,7 @@ import {
   type PgModule,
   type PgTarget,
   StoreError,
+  StoreFailedError,
 } from '../storage/index.ts'
 import { BootError } from './boot-error.ts'
 import { readNamedFile } from './read-file.ts'
@@ -63,7 +64,8 @@ function reasonOf(error: unknown): string {
 export function refuse(url: DatabaseUrl, cause: unknown): never {
   if (!(cause instanceof StoreError)) throw cause
   const place = `${url.host}:${url.port}/${url.database}`
-  const reason = cause.status === 503 ? reasonOf(cause) : [cause.message, reasonOf(cause)]
+  const causeSaysAll = cause.status === 503 || cause instanceof StoreFailedError
+  const reason = causeSaysAll ? reasonOf(cause) : [cause.message, reasonOf(cause)]
   const words = [...new Set([reason].flat())].join(': ').replaceAll(/\s+/g, ' ')
   throw new BootError(`DATABASE_URL: the database ${place} cannot be used (${words})`, { cause })
 }

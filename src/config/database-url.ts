@@ -55,9 +55,17 @@ function portOf(text: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined
 }
 
+/**
+ * True when the password ended too early for a `/`, `?` or `#` that is not percent-encoded: what follows would
+ * pass for a database or a parameter, and be named in messages. NUL ends every text of the protocol.
+ */
+function isCutShort({ hash, pathname, search, href }: URL): boolean {
+  return hash !== '' || `${pathname}${search}`.includes('@') || href.includes('%00')
+}
+
 function read(text: string): DatabaseUrl | undefined {
   const url = URL.parse(text)
-  if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || url.hash !== '') return undefined
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || isCutShort(url)) return undefined
   const parameters = url.searchParams
   const tlsMode = tlsModeOf(parameters)
   const port = portOf(parameters.get('port') ?? url.port)

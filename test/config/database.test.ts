@@ -46,6 +46,12 @@ describe('DATABASE_URL', () => {
     'postgres://u:s3cret@a:1,b:2/x',
     'postgres://u:s3cret%@db/x',
     'postgres://u:s3#cret@db/x',
+    // Digits pass for a port, and the rest for a database or a parameter.
+    'postgres://u:12/s3cret@db/x',
+    'postgres://u:12?s3cret@db/x',
+    'postgres://u:12?x=s3cret@db/x',
+    'postgres://u:s3cret%00@db/x',
+    'postgres://u:s3cret@db/x%00',
     'postgres://u:s3cret@db/x?sslmode=prefer',
     'postgres://u:s3cret@db/x?sslmode=Require',
     'postgres://u:s3cret@db/x?ssl=maybe',

@@ -14,6 +14,8 @@ export interface PopDefaults {
 
 /** More messages than this in one reply would not fit any body limit; the largest DEFAULT_BATCH_SIZE. */
 const MAX_BATCH = 100_000
+/** Each partition gives one message at least, so more never counts. Stores count in 32 bits. */
+const MAX_PARTITIONS = MAX_BATCH
 /** Longest wait in ms; the largest DEFAULT_TIMEOUT. */
 const MAX_WAIT_MS = 3_600_000
 /** A lease of more than a year is a mistake. */
@@ -55,7 +57,7 @@ export function popRequestOf(query: Query, scope: PopScope, defaults: PopDefault
     scope,
     group: checkName('consumerGroup', groupOf(textOf(query, 'consumerGroup'))),
     batch: between(numberOf(query, 'batch', defaults.defaultBatchSize), 1, MAX_BATCH),
-    partitions: Math.max(numberOf(query, 'partitions', 1), 0),
+    partitions: between(numberOf(query, 'partitions', 1), 0, MAX_PARTITIONS),
     leaseSeconds: leaseSeconds > 0 ? leaseSeconds : null,
     autoAck: flagOf(query, 'autoAck'),
     subscriptionMode: textOf(query, 'subscriptionMode') || null,

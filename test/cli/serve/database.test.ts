@@ -47,6 +47,18 @@ test('so is a wrong password, and a database that is not there', async () => {
   )
 })
 
+test('so is a role without rights, in the words of the server, once', async () => {
+  await database.query(`CREATE ROLE without_rights LOGIN PASSWORD 's3cret'`)
+  try {
+    const url = urlOf({ ...database.target, user: 'without_rights', password: 's3cret' })
+    expect(await refusal({ DATABASE_URL: url })).toMatch(
+      /^DATABASE_URL: the database \S+ cannot be used \(permission denied for (database|schema) \w+\)$/,
+    )
+  } finally {
+    await database.query('DROP ROLE without_rights')
+  }
+})
+
 test('so is a server without TLS when TLS is asked for', async () => {
   const url = `${urlOf(database.target)}?sslmode=verify-full`
   expect(await refusal({ DATABASE_URL: url })).toMatch(

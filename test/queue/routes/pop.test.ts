@@ -97,6 +97,22 @@ describe('the parameters of a pop', () => {
     ).toBe(2)
   })
 
+  it('take numbers of any size for batch, partitions, leaseSeconds and timeout', async () => {
+    const sizes = [
+      '2147483648',
+      '4294967297',
+      '999999999999999',
+      '99999999999999999999',
+      '-2147483649',
+    ]
+    for (const size of sizes) {
+      await push({ queue: `vast${size}`, partition: 'a', payload: 1 })
+      const numbers = `batch=${size}&leaseSeconds=${size}&timeout=${size}&partitions=${size}`
+      expect((await pop(`/queue/vast${size}?${numbers}`)).body.messages, size).toHaveLength(1)
+      expect((await pop(`?namespace=vast${size}&consumerGroup=g&${numbers}`)).status).toBe(200)
+    }
+  })
+
   it('consume at delivery with autoAck, without a lease', async () => {
     await push({ queue: 'auto', payload: 1 })
     const { body } = await pop('/queue/auto?autoAck=1')
