@@ -100,6 +100,17 @@ export interface TlsFiles {
 export type Listener = HttpServer | HttpsServer
 
 /**
+ * RFC 9110 section 10.1.1: a client that asks first is told to send its body when somebody begins to read it. One that
+ * is refused before that, by the gate or for the length it announces, never sends it.
+ */
+function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
+  req.once('resume', () => {
+    // Node drains what nobody read once the answer is out.
+    if (!res.headersSent) res.writeContinue()
+  })
+}
+
+/**
  * Makes the server of an app, not yet listening: limits against slow clients that never cut a long poll.
  * With `tls` it speaks HTTPS and nothing else.
  */
@@ -123,6 +134,10 @@ export function createListener(
     tls === undefined
       ? createServer(options, serve)
       : createTlsServer({ ...options, ...tls }, serve)
+  server.on('checkContinue', (req, res) => {
+    continueWhenRead(req, res)
+    serve(req, res)
+  })
   server.on('checkExpectation', (_req, res) => refuseRequest(res, 417))
   server.on('clientError', refuse)
   guardSlowReaders(server, limits.writeStallMs ?? WRITE_STALL_MS)

@@ -44,6 +44,40 @@ describe('the listener', () => {
     expect([answer.status, answer.body]).toEqual([417, '{"error":"Expectation Failed"}'])
   })
 
+  it.each([
+    ['refused before it is read', '/refused', 2, /^HTTP\/1\.1 401 /],
+    ['announced as too long', '/echo', 1_000_001, /^HTTP\/1\.1 413 /],
+  ])(
+    'never asks a client that waits for a body that is %s',
+    async (_name, path, length, answer) => {
+      app = await startFloor({
+        routes: (on) => on.post('/refused', (_req, res) => res.status(401).end()),
+      })
+      const socket = net.connect(app.port, '127.0.0.1')
+      socket.write(
+        `POST ${path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`,
+      )
+      // The connection ends too: what comes next on it could be the body or another request.
+      const text = await untilClosed(socket)
+      expect(text).toMatch(answer)
+      expect(text).not.toContain('100 Continue')
+    },
+  )
+
+  it('asks a client that waits for its body when the body is read', async () => {
+    app = await startFloor()
+    const socket = net.connect(app.port, '127.0.0.1')
+    socket.write(
+      'POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
+    )
+    const [first] = await once(socket, 'data')
+    expect(String(first)).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write('{}')
+    const text = await untilClosed(socket)
+    expect(text).toMatch(/^HTTP\/1\.1 200 /)
+    expect(text).toContain('{"got":{}}')
+  })
+
   it.each(['http://[bad/items/a', 'http://x:99999/items/a', 'http://a b', 'https://[::1'])(
     'answers 400 in JSON to a target that is no URL: %s',
     async (target) => {
