@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StoreUnavailableError } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
-import { lockFolder } from '../lock.ts'
+import type { lockFolder } from '../lock.ts'
 import { frame, frameBytes, readFrame } from './frame.ts'
 import { notePlace, type Place, readPlace } from './place.ts'
 import { type Finder, makeSegment, openSegments, removeSegment, type Segment } from './segment.ts'
@@ -62,6 +62,8 @@ export class SpillLog {
   /** Opens a folder, making it if need be. @throws StoreLockedError, or the system's error */
   static async open(options: SpillLogOptions): Promise<SpillLog> {
     const { folder, onRecord, onDamage } = options
+    // Loaded here alone: node:sqlite announces itself on standard error of every process that loads it.
+    const { lockFolder } = await import('../lock.ts')
     const lock = lockFolder(folder)
     try {
       const head = await readPlace(folder)

@@ -136,6 +136,11 @@ describe('the command line', () => {
     for (const command of ['serve', 'token', 'explain']) expect(help.stdout).toContain(command)
   })
 
+  it('writes nothing on standard error when all is well', async () => {
+    const minted = await runHivegate(['mercure-token', '--dev'])
+    expect([minted.code, minted.stderr]).toEqual([0, ''])
+  })
+
   it('fails with one line for an unknown command or option', async () => {
     for (const args of [['srve'], ['serve', '--prot', '1']]) {
       const { code, stdout, stderr } = await runHivegate(args)
