@@ -86,7 +86,8 @@ async function openHost({ database }: Config, url: DatabaseUrl, log: Logger): Pr
   try {
     return await openPostgresHost({
       ...{ target, ...listening, modules, pooler, poolSize, connectTimeoutMs, statementTimeoutMs },
-      onConnectionError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
+      onConnectionError: (error, connection) =>
+        log.warn({ reason: error.message, connection }, 'database connection lost'),
     })
   } catch (error) {
     return refuse(url, error)

@@ -56,7 +56,10 @@ function listenerOf(options: PgHostOptions, settings: PoolSettings): PgListener 
   const { target, listenTarget = target, onConnectionError } = options
   if (listenTarget === null) return undefined
   const { connectTimeoutMs } = settings
-  return new PgListener({ target: listenTarget, connectTimeoutMs, onConnectionError })
+  return new PgListener({
+    ...{ target: listenTarget, connectTimeoutMs },
+    onConnectionError: (error) => onConnectionError?.(error, 'listen'),
+  })
 }
 
 /**
@@ -86,7 +89,8 @@ export async function openPostgresHost(options: PgHostOptions): Promise<PgHost> 
     listen: (channel: string, heard: ChannelListener) =>
       listener?.listen(channel, heard) ?? (() => undefined),
     async ping() {
-      await rows('ping', 'SELECT 1')
+      // A full pool is no outage: a broker at its limit must not be taken for one without a database.
+      if (!pool.isBusyAndAnswered()) await rows('ping', 'SELECT 1')
     },
     async close() {
       await listener?.close()

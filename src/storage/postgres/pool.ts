@@ -65,6 +65,9 @@ function sessionSettings(settings: PoolSettings): pg.ClientConfig {
   }
 }
 
+/** A server that answered no longer ago than this counts as there, when no connection is free to ask it. */
+const FRESH_MS = 5000
+
 /**
  * The connections of one host: a bounded number, a bounded line in front of them, and no storm of attempts while
  * the database is away.
@@ -75,6 +78,8 @@ export class PgPool {
   readonly #pause = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
   #blockedUntilMs = 0
   #lastFailure: unknown
+  /** When a statement was last answered; nothing counts any more once a connection has failed. */
+  #answeredMs = Number.NEGATIVE_INFINITY
   #closed = false
 
   constructor(target: PgTarget, settings: PoolSettings) {
@@ -87,10 +92,17 @@ export class PgPool {
       connectionTimeoutMillis: settings.connectTimeoutMs,
       idleTimeoutMillis: IDLE_MS,
     })
-    const report = (error: Error) => settings.onConnectionError?.(error)
+    const report = (error: Error) => settings.onConnectionError?.(error, 'pool')
     this.#pool.on('error', report)
     // A connection that dies while it is out fails its statement as well; unheard, the event would end the process.
     this.#pool.on('connect', (client) => client.on('error', () => undefined))
+  }
+
+  /** True when every connection is at work and the server has answered on one of them within the last seconds. */
+  isBusyAndAnswered(): boolean {
+    const { totalCount, idleCount } = this.#pool
+    const isFull = totalCount >= this.#settings.poolSize && idleCount === 0
+    return isFull && performance.now() - this.#answeredMs < FRESH_MS
   }
 
   /** Takes a connection. @throws StoreBusyError, StoreUnavailableError, StoreClosedError */
@@ -113,6 +125,7 @@ export class PgPool {
     } catch (cause) {
       if (waits && isWaitTimeout(cause)) throw new StoreBusyError({ cause })
       this.#lastFailure = cause
+      this.#answeredMs = Number.NEGATIVE_INFINITY
       this.#blockedUntilMs = performance.now() + this.#pause.next()
       throw storeError(cause)
     }
@@ -126,11 +139,14 @@ export class PgPool {
         const named = name !== undefined && !this.#settings.pooler ? { name } : {}
         const config = { text: sql, ...named, query_timeout: timeoutMs }
         try {
-          return await client.query(
+          const answer = await client.query(
             values === undefined ? config : { ...config, values: [...values] },
           )
+          this.#answeredMs = performance.now()
+          return answer
         } catch (error) {
           broken ||= endsConnection(error)
+          if (broken) this.#answeredMs = Number.NEGATIVE_INFINITY
           throw storeError(error)
         }
       },

@@ -85,6 +85,6 @@ export interface PgHostOptions {
   readonly statementTimeoutMs?: number
   /** Opens a database into which a store is being moved; refused otherwise, because half of it is missing. */
   readonly duringMove?: boolean
-  /** Told of lost connections that no call waits for. */
-  readonly onConnectionError?: (error: Error) => void
+  /** Told of lost connections that no call waits for: one of the pool, or the one that listens. */
+  readonly onConnectionError?: (error: Error, connection: 'pool' | 'listen') => void
 }

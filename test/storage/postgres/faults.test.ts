@@ -7,6 +7,7 @@ import {
   type PgHostOptions,
   StoreBusyError,
   StoreClosedError,
+  type StoreError,
   StoreUnavailableError,
 } from '../../../src/storage/index.ts'
 import {
@@ -64,12 +65,43 @@ test('whoever finds every connection taken waits for a bounded time, in a bounde
     await free.promise
   })
   await taken.promise
-  const waiting = expect(host.ping()).rejects.toBeInstanceOf(StoreBusyError)
-  await expect(host.ping()).rejects.toMatchObject({ status: 503, retryAfterS: 1 })
+  const ask = () => host.rows('one', 'SELECT 1')
+  const waiting = expect(ask()).rejects.toBeInstanceOf(StoreBusyError)
+  await expect(ask()).rejects.toMatchObject({ status: 503, retryAfterS: 1 })
   await waiting
   free.resolve()
   await holder
   await host.ping()
+})
+
+test('a ping of a server that answers does not wait for a connection when all are at work', async () => {
+  const host = await open({ poolSize: 1, maxWaiting: 1, connectTimeoutMs: 200 })
+  const pings: string[] = []
+  const ping = () =>
+    host.ping().then(
+      () => pings.push('there'),
+      (error: StoreError) => pings.push(error.code),
+    )
+  const work = host.transaction(async (tx) => {
+    await tx.rows('one', 'SELECT 1')
+    await ping()
+    await terminateAll()
+    await tx.rows('one', 'SELECT 1').catch(() => undefined)
+    await ping()
+  })
+  await expect(work).rejects.toBeInstanceOf(StoreUnavailableError)
+  expect(pings).toEqual(['there', 'store_busy'])
+})
+
+test('a lost connection says whether it was the listening one', async () => {
+  const seen = Promise.withResolvers<string>()
+  const listenTarget = { ...database.target, database: 'nowhere' }
+  const host = await open({
+    listenTarget,
+    onConnectionError: (_error, which) => seen.resolve(which),
+  })
+  host.listen('hivegate_test', { heard: () => undefined, restored: () => undefined })
+  expect(await seen.promise).toBe('listen')
 })
 
 test('a statement that takes too long is ended by the server, and the connection goes on', async () => {
