@@ -92,7 +92,7 @@ describe('queues', () => {
     },
   )
 
-  it.each(['x'.repeat(256), '😀'.repeat(256), 'a\u0000'])(
+  it.each(['x'.repeat(256), '😀'.repeat(256)])(
     'named %j are refused alike everywhere',
     async (queue) => {
       const path = encodeURIComponent(queue)
