@@ -96,6 +96,41 @@ test('every broker hears every update once, in the one order of the hub, whoever
   if (first) expect(await readAll(first.store)).toEqual(first.heard)
 })
 
+test('an update that is told directly while a look is under way is heard once, and is no gap', async () => {
+  const database = await sharedDatabase()
+  const host = await openPostgresHost({ target: database.target, modules: [HUB_PG_MODULE] })
+  const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let looks = 0
+  const slow: PgHost = {
+    ...host,
+    async rows(name, sql, values) {
+      const rows = await host.rows(name, sql, values)
+      if (name !== 'hub_page') return rows as never
+      looks += 1
+      asked.resolve()
+      if (looks === 1) await released.promise
+      return rows as never
+    },
+  }
+  const store = postgresHubStore(slow, { historySize: 0, checkMs: 5 })
+  const heard: string[] = []
+  let gaps = 0
+  await store.open(
+    ({ id }) => heard.push(id),
+    () => {
+      gaps += 1
+    },
+  )
+  // The look has read an empty history when the update comes in.
+  await asked.promise
+  await store.append(update('1'), false)
+  released.resolve()
+  while (looks < 3) await new Promise(setImmediate)
+  expect([heard, gaps]).toEqual([['1'], 0])
+  await store.close()
+  await host.close()
+})
+
 test('a notification wakes a broker that looks only once a minute', async () => {
   const database = await sharedDatabase()
   const [speaker, hearer] = [await member(database), await member(database)]

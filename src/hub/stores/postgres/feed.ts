@@ -83,8 +83,10 @@ export class Feed {
   async #readToHead(): Promise<void> {
     for (let atHead = false; !atHead && !this.#closed; ) {
       this.#again = false
-      const page = await readPage(this.#options.host, this.#heardSeq, 'all')
-      if (page.newest < this.#heardSeq) this.#goBack(page.newest)
+      const from = this.#heardSeq
+      const page = await readPage(this.#options.host, from, 'all')
+      // Measured against the moment of the read: what is told directly meanwhile may be newer than the page.
+      if (page.newest < from) this.#goBack(page.newest)
       for (const update of page.updates) this.#tell(update)
       atHead = page.atHead && !this.#again
     }
