@@ -10,7 +10,7 @@ import {
   type QueueEngine,
   type QueueStore,
 } from '../queue/index.ts'
-import { StoreLockedError } from '../storage/index.ts'
+import { StoreFailedError, StoreLockedError } from '../storage/index.ts'
 import { BootError } from './boot-error.ts'
 import { openEmbeddedStores } from './embedded.ts'
 import { openPostgresStores } from './postgres.ts'
@@ -48,6 +48,14 @@ export interface EngineParts {
   readonly operations: Operations
 }
 
+/** What is wrong with the folder, in a few words; with the file's name where it is one file alone. */
+function spillFault(error: unknown): string {
+  if (error instanceof StoreLockedError) return 'another hivegate process has it'
+  if (error instanceof StoreFailedError) return error.reason
+  if (!(error instanceof Error && 'code' in error)) return 'unreadable'
+  return 'path' in error ? `${error.code}: ${error.path}` : String(error.code)
+}
+
 /** Opens the folder for pushes during an outage. @throws BootError naming `OUTAGE_SPILL_DIR` */
 async function openSpillOf(config: Config, log: Logger): Promise<OpenedSpill | undefined> {
   const { url, spillDir: folder, spillMaxBytes: maxBytes } = config.database
@@ -58,11 +66,8 @@ async function openSpillOf(config: Config, log: Logger): Promise<OpenedSpill | u
   try {
     return await openSpill({ folder, maxBytes, encryptionKey, onDamage })
   } catch (cause) {
-    const taken = cause instanceof StoreLockedError && 'another hivegate process has it'
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-    throw new BootError(`OUTAGE_SPILL_DIR: "${folder}" cannot be used (${taken || code})`, {
-      cause,
-    })
+    const why = `OUTAGE_SPILL_DIR: "${folder}" cannot be used (${spillFault(cause)})`
+    throw new BootError(why, { cause })
   }
 }
 

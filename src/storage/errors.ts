@@ -63,8 +63,11 @@ export class StoreClosedError extends StoreError {
 
 /** One operation failed inside the store and was rolled back. */
 export class StoreFailedError extends StoreError {
+  /** What went wrong, without the words around it. */
+  readonly reason: string
   constructor(reason: string, options?: ErrorOptions, code: StoreErrorCode = 'store_failed') {
     super(code, `The store could not do this: ${reason}`, options)
+    this.reason = reason
   }
 }
 

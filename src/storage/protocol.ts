@@ -3,7 +3,8 @@ import type { ModuleSpec } from './module.ts'
 
 /** What a store thread is told when it starts. */
 export interface ThreadSetup {
-  readonly role: 'writer' | 'reader'
+  /** `lock` opens no database: it holds the folder, and answers nothing but `close`. */
+  readonly role: 'writer' | 'reader' | 'lock'
   readonly dataDir: string
   readonly file: string
   readonly specs: readonly ModuleSpec[]

@@ -25,9 +25,13 @@ function failure(id: number, error: unknown): ThreadReply {
 let lock: DatabaseSync | undefined
 let connection: Connection | undefined
 
+/** Of a thread that only holds a lock. */
+const NO_DATABASE: Connection = { commit: () => [], read: () => null, close: () => undefined }
+
 async function open(): Promise<Connection> {
   if (setup.role === 'reader') return openReader(setup.file, setup.specs)
   lock = lockFolder(setup.dataDir)
+  if (setup.role === 'lock') return NO_DATABASE
   return openWriter(setup.file, setup.specs)
 }
 

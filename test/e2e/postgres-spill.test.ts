@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Caller, callerOf, startTestBroker, type TestBroker } from '../support/broker.ts'
-import { startChildBroker } from '../support/child-broker.ts'
+import { runHivegate, startChildBroker } from '../support/child-broker.ts'
 import {
   type ClusterAddress,
   pgCtl,
@@ -325,6 +325,34 @@ describe('the spill', { timeout: 300_000 }, () => {
   it('belongs to one broker', async () => {
     await open()
     await expect(startTestBroker(settings())).rejects.toThrow(/^OUTAGE_SPILL_DIR: .*cannot be used/)
+  })
+
+  it('is given back by a broker that cannot start', async () => {
+    await (await startTestBroker(settings())).stop()
+    await database.query('ALTER TABLE hivegate.flag RENAME TO gone')
+    await expect(startTestBroker(settings())).rejects.toThrow(/flag/)
+    await database.query('ALTER TABLE hivegate.gone RENAME TO flag')
+    const broker = await open()
+    expect(statuses(await push(broker.call, [{}]))).toEqual(['queued'])
+  })
+
+  it('with a damaged lock file is refused by one line that names the file and what to do', async () => {
+    const lock = join(spill, 'hivegate.lock')
+    await writeFile(lock, 'x'.repeat(5000))
+    const boot = await runHivegate(['serve'], { PORT: '0', ...settings() })
+    expect([boot.code, boot.stderr]).toEqual([
+      1,
+      `OUTAGE_SPILL_DIR: "${spill}" cannot be used (the lock file "${lock}" cannot be used ` +
+        '(file is not a database); stop every broker on this folder, then remove that file)\n',
+    ])
+    await rm(lock)
+    await open()
+  })
+
+  it('leaves standard error to what is wrong', async () => {
+    const broker = await startChildBroker(settings())
+    broker.signal('SIGTERM')
+    expect(await broker.exited).toMatchObject({ code: 0, stderr: '' })
   })
 
   it('is no matter of the embedded store, which says so at boot', async () => {

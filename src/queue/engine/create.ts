@@ -10,6 +10,7 @@ import { followNeighbours } from './neighbours.ts'
 import { type EngineObserver, NO_OBSERVER } from './observer.ts'
 import { Polls } from './polls.ts'
 import { Stepper } from './steps.ts'
+import { takeUp } from './take-up.ts'
 import { Writer } from './writer.ts'
 
 const DAY_US = 86_400_000_000
@@ -30,7 +31,7 @@ export interface QueueEngineOptions {
   readonly onBatch?: (report: BatchReport) => void
   /** Told when a buffered push could not be replayed. */
   readonly onDrainError?: (error: unknown) => void
-  /** Where pushes wait while a store is away that can be; the engine closes it. */
+  /** Where pushes wait while a store is away that can be; the engine closes it, also when it cannot be made. */
   readonly spill?: OpenedSpill | undefined
 }
 
@@ -201,8 +202,7 @@ function operation({ options, writer, polls, steps, counts, drainer, spill, nowU
     ping: () => store.ping(),
     async close() {
       await drain()
-      await writer.close()
-      await spill?.close()
+      await writer.close().finally(() => spill?.close())
       await store.close()
     },
   } satisfies Partial<QueueEngine>
@@ -222,16 +222,13 @@ function sidePlane({ writer, observer, nowUs }: Parts) {
 }
 
 /**
- * Makes the engine on an open store and reads the stored switches.
- * @throws StoreClosedError when the store does not answer
+ * Makes the engine on an open store and reads the stored switches. The store stays open when that fails.
+ * @throws StoreError when the store does not answer
  */
 export async function createQueueEngine(options: QueueEngineOptions): Promise<QueueEngine> {
   const parts = partsOf(options)
   const { store } = options
-  const { popMaintenance } = await store.read('flags', null)
-  parts.polls.paused = popMaintenance
-  // What was diverted before a restart is replayed, unless pushes are still diverted.
-  if ((await store.read('buffer', null)).pending > 0) parts.drainer.kick()
+  await takeUp({ ...parts, store })
   const leave = followNeighbours({ store, polls: parts.polls, drainer: parts.drainer })
   const ended = operation(parts)
   return {

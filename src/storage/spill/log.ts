@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StoreUnavailableError } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
-import type { lockFolder } from '../lock.ts'
+import { type FolderLock, takeFolder } from '../lock-thread.ts'
 import { frame, frameBytes, readFrame } from './frame.ts'
 import { notePlace, type Place, readPlace } from './place.ts'
 import { type Finder, makeSegment, openSegments, removeSegment, type Segment } from './segment.ts'
@@ -31,7 +31,7 @@ export interface SpillLogOptions {
  */
 export class SpillLog {
   readonly #options: SpillLogOptions
-  readonly #lock: ReturnType<typeof lockFolder>
+  readonly #lock: FolderLock
   readonly #segments: Segment[]
   readonly #group: GroupCommit<Buffer, true>
   #head: Place
@@ -43,7 +43,7 @@ export class SpillLog {
 
   private constructor(
     options: SpillLogOptions,
-    lock: ReturnType<typeof lockFolder>,
+    lock: FolderLock,
     segments: Segment[],
     head: Place,
   ) {
@@ -59,12 +59,10 @@ export class SpillLog {
     })
   }
 
-  /** Opens a folder, making it if need be. @throws StoreLockedError, or the system's error */
+  /** Opens a folder, making it if need be. @throws as `takeFolder`, or the system's error */
   static async open(options: SpillLogOptions): Promise<SpillLog> {
     const { folder, onRecord, onDamage } = options
-    // Loaded here alone: node:sqlite announces itself on standard error of every process that loads it.
-    const { lockFolder } = await import('../lock.ts')
-    const lock = lockFolder(folder)
+    const lock = await takeFolder(folder)
     try {
       const head = await readPlace(folder)
       const finder: Finder = {
@@ -76,7 +74,7 @@ export class SpillLog {
       }
       return new SpillLog(options, lock, await openSegments(folder, finder), head)
     } catch (error) {
-      lock.close()
+      await lock.close()
       throw error
     }
   }
@@ -148,7 +146,7 @@ export class SpillLog {
     await this.#group.close()
     await this.#turn
     for (const { file } of this.#segments) await file.close()
-    this.#lock.close()
+    await this.#lock.close()
   }
 
   #pass(bytes: number): void {

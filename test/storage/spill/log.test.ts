@@ -118,7 +118,7 @@ describe('a spill log', () => {
         await log.close()
         await rm(copy, { recursive: true })
       }),
-      { numRuns: 40 },
+      { numRuns: 12 },
     )
   })
 
