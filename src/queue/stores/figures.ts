@@ -1,4 +1,4 @@
-import type { Counts, QueueRow, Spread } from '../store.ts'
+import type { Counts, ListFilter, QueueRow, Spread } from '../store.ts'
 
 /** A live queue with its running totals and the lag of its groups, as every store reads it. */
 export interface QueueFigures {
@@ -19,6 +19,18 @@ export interface QueueFigures {
   readonly group_lag: number | null
   readonly consumed: number
   readonly failed: number
+}
+
+/** Which queues are wanted; null matches all. */
+export type QueueFilter = Omit<ListFilter, 'nowUs'>
+
+/** Every live queue. */
+export const ALL_QUEUES: QueueFilter = {
+  namespace: null,
+  task: null,
+  search: null,
+  limit: null,
+  offset: 0,
 }
 
 /** The counters of queue API 9; what no view is behind on counts as completed. */

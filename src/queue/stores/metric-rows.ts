@@ -10,12 +10,20 @@ import {
 } from '../metrics/columns.ts'
 import { joinMinutes } from '../metrics/gauges.ts'
 import { noFigures } from '../metrics/tally.ts'
-import type { ProcessPoint } from '../store.ts'
+import type { ProcessPoint, QueuePoint } from '../store.ts'
 
 /** `pushRequests` as the tables spell it: `push_requests`. */
 export function columnOf(name: QueueColumn): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
+
+/** The columns of the figures, in the order of their names. */
+export const FIGURE_COLUMNS = QUEUE_COLUMN_NAMES.map(columnOf)
+
+/** The figures of rows `m` of a group as one: `sum(m.pushes) AS pushes, …`. */
+export const FOLDED_FIGURES = QUEUE_COLUMN_NAMES.map(
+  (name) => `${QUEUE_COLUMNS[name]}(m.${columnOf(name)}) AS ${columnOf(name)}`,
+).join(', ')
 
 /** The figures that add up over time. */
 export const SUMMED_COLUMNS = QUEUE_COLUMN_NAMES.filter((name) => QUEUE_COLUMNS[name] === 'sum')
@@ -37,6 +45,23 @@ export function figuresOf(row: Readonly<Record<string, unknown>>): QueueFigures 
   const figures = noFigures()
   for (const name of QUEUE_COLUMN_NAMES) figures[name] = Number(row[columnOf(name)] ?? 0)
   return figures
+}
+
+/** A row of the series of a queue: `bucket`, `queue`, `hostname`, `worker_id` and the figures. */
+export function queuePoint(row: Readonly<Record<string, unknown>>): QueuePoint {
+  return {
+    bucketMs: Number(row['bucket']),
+    queue: String(row['queue']),
+    hostname: String(row['hostname']),
+    workerId: String(row['worker_id']),
+    figures: figuresOf(row),
+  }
+}
+
+/** A sum over all time as the tables hold it. */
+export interface TotalColumns {
+  readonly name: string
+  readonly value: number
 }
 
 /** A stored run of samples; a gauge that was added later is zero in older rows. */
@@ -61,9 +86,7 @@ export function processPoints(rows: readonly SampleColumns[]): readonly ProcessP
 }
 
 /** Sums over all time by the names of the columns. */
-export function totalsOf(
-  rows: readonly { readonly name: string; readonly value: number }[],
-): QueueFigures {
+export function totalsOf(rows: readonly TotalColumns[]): QueueFigures {
   const sums = noFigures()
   const stored = new Map(rows.map(({ name, value }) => [name, value]))
   for (const name of QUEUE_COLUMN_NAMES) sums[name] = stored.get(name) ?? 0

@@ -1,15 +1,8 @@
 import type { Tx } from '../../../storage/index.ts'
 import type { PushItem, PushResult } from '../../store.ts'
+import type { KeptMessage } from '../buffer-rows.ts'
 import type { Answer, StoreContext } from './handler.ts'
 import { type Outgoing, type PushAnswer, planPush, sendPush } from './push-batch.ts'
-
-/** A message that was diverted and is now stored with the id and the payload it got then. */
-export interface KeptMessage {
-  readonly item: PushItem
-  readonly id: string
-  readonly encrypted: boolean
-  readonly producerSub: string | null
-}
 
 /** What is to be stored in one step. */
 export interface Appending {

@@ -1,6 +1,7 @@
 import { markOf } from '../../message-id.ts'
 import { DEFAULT_OPTIONS, type JsonText, labelsOf } from '../../model.ts'
 import type { PushItem, PushResult } from '../../store.ts'
+import type { KeptMessage } from '../buffer-rows.ts'
 import type { Context } from './context.ts'
 import { query } from './rows.ts'
 import type { PartitionState, QueueState } from './state.ts'
@@ -13,14 +14,6 @@ type Touched = Map<PartitionState, number>
 interface First {
   readonly id: string
   readonly created_at: number
-}
-
-/** A message that was diverted and is now stored with the id and the payload it got then. */
-export interface KeptMessage {
-  readonly item: PushItem
-  readonly id: string
-  readonly encrypted: boolean
-  readonly producerSub: string | null
 }
 
 /** A message that is on its way for the first time. */

@@ -1,4 +1,10 @@
 import type { ReplayResult, Writes } from '../../store.ts'
+import {
+  REPLAY_COLUMNS,
+  type ReplayColumns,
+  replayedItem,
+  replayResult,
+} from '../dead-letter-rows.ts'
 import type { Appender } from './append.ts'
 import { startCursor } from './claim.ts'
 import type { Context } from './context.ts'
@@ -11,20 +17,6 @@ import type { SubscriptionTable } from './subscriptions.ts'
 type Args<K extends keyof Writes> = Writes[K]['args']
 type Result<K extends keyof Writes> = Writes[K]['result']
 
-interface DeadLetter {
-  readonly uuid: string
-  readonly queue_id: number
-  readonly partition_name: string
-  readonly group_name: string
-  readonly transaction_id: string
-  readonly trace_id: string | null
-  readonly producer_sub: string | null
-  readonly encrypted: number
-  readonly payload: string
-}
-
-const COLUMNS = `d.uuid, d.queue_id, d.partition_name, d.group_name, d.transaction_id, d.trace_id,
-  d.producer_sub, d.encrypted, d.payload`
 const LIVE = 'dead_letter d JOIN queue q ON q.id = d.queue_id AND q.deleted = 0'
 
 /** Deletion, replay and manual filing of dead letters. Queue API 8.2 to 8.5. */
@@ -45,10 +37,10 @@ export class DlqDesk {
     this.#parts = parts
     const { db } = context
     this.#sql = {
-      byId: query<DeadLetter>(db, `SELECT ${COLUMNS} FROM ${LIVE} WHERE d.uuid = ?`),
-      byAddress: query<DeadLetter>(
+      byId: query<ReplayColumns>(db, `SELECT ${REPLAY_COLUMNS} FROM ${LIVE} WHERE d.uuid = ?`),
+      byAddress: query<ReplayColumns>(
         db,
-        `SELECT ${COLUMNS} FROM ${LIVE} WHERE d.partition_uuid = ? AND d.transaction_id = ?
+        `SELECT ${REPLAY_COLUMNS} FROM ${LIVE} WHERE d.partition_uuid = ? AND d.transaction_id = ?
          ORDER BY d.failed_at DESC, d.id DESC LIMIT 1`,
       ),
       remove: change(db, 'DELETE FROM dead_letter WHERE uuid = ?'),
@@ -76,27 +68,12 @@ export class DlqDesk {
     const origin = row === undefined ? undefined : this.#context.queues.byId(row.queue_id)
     if (row === undefined || origin === undefined) return { result: 'gone' }
     const target = { queue: queue ?? origin.name, partition: partition ?? row.partition_name }
-    const item = {
-      ...target,
-      payload: row.encrypted === 1 ? this.#context.cipher.open(row.payload) : row.payload,
-      transactionId: `dlq:${row.uuid}`,
-      traceId: row.trace_id,
-      namespace: null,
-      task: null,
-    }
+    const item = replayedItem(row, target, this.#context.cipher)
     const pushed = this.#parts.appender.append([item], row.producer_sub, nowUs)[0]
     if (pushed === undefined) return { result: 'gone' }
     this.#sql.remove(row.uuid)
     this.#context.tally.queue(origin.id, 'dead', -1)
-    return {
-      result: pushed.status === 'queued' ? 'moved' : 'duplicate',
-      ...target,
-      consumerGroup: row.group_name,
-      dlqId: row.uuid,
-      originalTransactionId: row.transaction_id,
-      messageId: pushed.messageId,
-      transactionId: pushed.transactionId,
-    }
+    return replayResult(row, target, pushed)
   }
 
   /** Files the group's next message; any other one would leave a gap that the cursor cannot keep. */

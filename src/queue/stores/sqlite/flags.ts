@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { FlagName, Reads, Writes } from '../../store.ts'
+import type { Reads, Writes } from '../../store.ts'
+import { switchesOf } from '../stored-flags.ts'
 import { change, query } from './rows.ts'
 
 /** The stored switches of queue API 13. */
@@ -16,9 +17,7 @@ export function flagTable(db: DatabaseSync) {
       return { value }
     },
     all(): Reads['flags']['result'] {
-      const stored = new Map(rows.all().map(({ name, value }) => [name, value === 1]))
-      const isOn = (name: FlagName): boolean => stored.get(name) ?? false
-      return { pushMaintenance: isOn('pushMaintenance'), popMaintenance: isOn('popMaintenance') }
+      return switchesOf(rows.all())
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Writes } from '../../store.ts'
+import type { KeptSubscription } from '../group-rows.ts'
 import type { Context } from './context.ts'
 import { change, query } from './rows.ts'
 import type { QueueState, SubscriptionState } from './state.ts'
@@ -7,14 +8,8 @@ import type { SubscriptionTable } from './subscriptions.ts'
 type Args<K extends keyof Writes> = Writes[K]['args']
 type Result<K extends keyof Writes> = Writes[K]['result']
 
-interface Row {
+interface Row extends KeptSubscription {
   readonly id: number
-  readonly queue_name: string
-  readonly queue_id: number | null
-  readonly mode: string | null
-  readonly start_at: number | null
-  readonly registered_at: number | null
-  readonly born_after: number
   readonly members: number
 }
 

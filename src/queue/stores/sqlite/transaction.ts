@@ -1,12 +1,12 @@
 import type {
   AckItem,
   AckResult,
-  PushResult,
   TransactionOp,
   TransactionOutcome,
   TransactionResult,
   Writes,
 } from '../../store.ts'
+import { PushedResults } from '../transaction-results.ts'
 import { type Acker, BAD_LEASE, NOT_FOUND } from './ack.ts'
 import type { Appender } from './append.ts'
 import type { Context } from './context.ts'
@@ -57,22 +57,15 @@ export class Transactor {
       indexes.push(index)
       return op.item
     })
-    const own = new Set<string>()
+    const own = new PushedResults()
     const pushed = this.#parts.appender.append(items, producerSub, nowUs)
     pushed.forEach((result, i) => {
       const index = indexes[i]
       const item = items[i]
       if (index === undefined || item === undefined) return
-      if (result.status === 'queued') own.add(result.messageId)
-      else if (!own.has(result.messageId)) throw new Refused(duplicateText(result))
-      results[index] = {
-        type: 'push',
-        transactionId: result.transactionId,
-        messageId: result.messageId,
-        partitionId: result.partitionId,
-        queueName: item.queue,
-        duplicate: result.status === 'duplicate',
-      }
+      const answer = own.next(item.queue, result)
+      if (typeof answer === 'string') throw new Refused(answer)
+      results[index] = answer
     })
   }
 
@@ -117,10 +110,6 @@ export class Transactor {
     if (live === null || !distinct.has(live)) throw new Refused(BAD_LEASE)
     return live
   }
-}
-
-function duplicateText({ transactionId }: PushResult): string {
-  return `duplicate transaction id: ${transactionId}`
 }
 
 function accepted(answer: AckResult): AckResult {

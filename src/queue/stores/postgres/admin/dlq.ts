@@ -1,5 +1,11 @@
 import type { Tx } from '../../../../storage/index.ts'
 import type { Writes } from '../../../store.ts'
+import {
+  REPLAY_COLUMNS,
+  type ReplayColumns,
+  replayedItem,
+  replayResult,
+} from '../../dead-letter-rows.ts'
 import { append } from '../append.ts'
 import { type Answer, quiet, type WriteHandler } from '../handler.ts'
 import { enterShared, findQueue } from './locks.ts'
@@ -24,18 +30,6 @@ export async function deleteDlq(
   return quiet({ deleted })
 }
 
-interface DeadLetter {
-  readonly uuid: string
-  readonly queue_id: number
-  readonly partition_name: string
-  readonly group_name: string
-  readonly transaction_id: string
-  readonly trace_id: string | null
-  readonly producer_sub: string | null
-  readonly encrypted: boolean
-  readonly payload: string
-}
-
 const LIVE = 'hivegate.dead_letter d JOIN hivegate.queue q ON q.id = d.queue_id AND NOT q.deleted'
 
 /** The row that is meant; by address the newest. */
@@ -58,13 +52,12 @@ async function find(tx: Tx, by: Writes['replayDlq']['args']['by']) {
 }
 
 /** Removes the row and answers it: of two replays at once only one has it. */
-async function take(tx: Tx, uuid: string): Promise<DeadLetter | undefined> {
-  const [row] = await tx.rows<DeadLetter>(
+async function take(tx: Tx, uuid: string): Promise<ReplayColumns | undefined> {
+  const [row] = await tx.rows<ReplayColumns>(
     'take_dlq',
     `DELETE FROM hivegate.dead_letter d USING hivegate.queue q
      WHERE d.uuid = $1 AND q.id = d.queue_id AND NOT q.deleted
-     RETURNING d.uuid, d.queue_id, d.partition_name, d.group_name, d.transaction_id, d.trace_id,
-       d.producer_sub, d.encrypted, d.payload`,
+     RETURNING ${REPLAY_COLUMNS}`,
     [uuid],
   )
   return row
@@ -79,26 +72,12 @@ export const replayDlq: WriteHandler<'replayDlq'> = async (tx, args, context) =>
   await enterShared(tx, queue)
   const row = await take(tx, found.uuid)
   if (row === undefined) return quiet({ result: 'gone' })
-  const partition = args.partition ?? row.partition_name
-  const item = {
-    ...{ queue, partition, namespace: null, task: null, traceId: row.trace_id },
-    payload: row.encrypted ? context.cipher.open(row.payload) : row.payload,
-    transactionId: `dlq:${row.uuid}`,
-  }
+  const target = { queue, partition: args.partition ?? row.partition_name }
+  const item = replayedItem(row, target, context.cipher)
   const appending = { items: [item], producerSub: row.producer_sub, nowUs }
   const { value, wakes, notes } = await append(tx, appending, context)
   const [pushed] = value
   if (pushed === undefined) throw new Error('an item without a result')
   await addQueueTotals(tx, [{ id: row.queue_id, dead: -1 }])
-  return {
-    value: {
-      result: pushed.status === 'queued' ? 'moved' : 'duplicate',
-      ...{ queue, partition, consumerGroup: row.group_name, dlqId: row.uuid },
-      originalTransactionId: row.transaction_id,
-      messageId: pushed.messageId,
-      transactionId: pushed.transactionId,
-    },
-    wakes,
-    notes,
-  }
+  return { value: replayResult(row, target, pushed), wakes, notes }
 }

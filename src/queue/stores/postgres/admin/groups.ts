@@ -1,5 +1,6 @@
 import type { Tx } from '../../../../storage/index.ts'
 import type { Writes } from '../../../store.ts'
+import type { KeptSubscription } from '../../group-rows.ts'
 import type { WriteHandler } from '../handler.ts'
 import { Effects } from './effects.ts'
 import { enterAlone, findQueues } from './locks.ts'
@@ -46,13 +47,7 @@ const DELETE = `
     coalesce((SELECT sum(members) FROM totals), 0) AS members
   FROM gone ORDER BY id`
 
-interface Gone {
-  readonly queue_name: string
-  readonly queue_id: number | null
-  readonly mode: string | null
-  readonly start_at: number | null
-  readonly registered_at: number | null
-  readonly born_after: number
+interface Gone extends KeptSubscription {
   readonly renew: boolean
   /** Of all that went. */
   readonly members: number

@@ -9,6 +9,7 @@ import type {
   Wake,
   Writes,
 } from '../../../store.ts'
+import { PushedResults } from '../../transaction-results.ts'
 import { ackIn } from '../ack.ts'
 import { BAD_LEASE, NOT_FOUND } from '../ack-batch.ts'
 import { append } from '../append.ts'
@@ -122,14 +123,11 @@ async function pushAll(work: Work, pushes: readonly At<PushOp>[], context: Store
   const answer = await append(tx, { items, producerSub, nowUs }, context)
   work.wakes.push(...answer.wakes)
   work.notes.push(...answer.notes)
-  const own = new Set<string>()
+  const own = new PushedResults()
   const fill = ({ index, op }: At<PushOp>, result: PushResult): void => {
-    const { status, transactionId, messageId, partitionId } = result
-    if (status === 'queued') own.add(messageId)
-    else if (!own.has(messageId)) throw refused(`duplicate transaction id: ${transactionId}`)
-    const duplicate = status === 'duplicate'
-    const queueName = op.item.queue
-    results[index] = { type: 'push', transactionId, messageId, partitionId, queueName, duplicate }
+    const answer = own.next(op.item.queue, result)
+    if (typeof answer === 'string') throw refused(answer)
+    results[index] = answer
   }
   pushes.forEach((push, i) => {
     const result = answer.value[i]

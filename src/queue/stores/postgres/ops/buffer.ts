@@ -1,38 +1,8 @@
 import type { Statements, Tx } from '../../../../storage/index.ts'
 import type { BufferState, Writes } from '../../../store.ts'
-import { appendKept, type KeptMessage } from '../append.ts'
+import { type BufferColumns, type BufferedColumns, bufferState, keptOf } from '../../buffer-rows.ts'
+import { appendKept } from '../append.ts'
 import { type Answer, quiet, type StoreContext } from '../handler.ts'
-
-interface Columns {
-  readonly seq: number
-  readonly queue: string
-  readonly partition: string
-  readonly namespace: string | null
-  readonly task: string | null
-  readonly message_id: string
-  readonly transaction_id: string
-  readonly trace_id: string | null
-  readonly producer_sub: string | null
-  readonly encrypted: boolean
-  readonly payload: string
-}
-
-function keptOf(row: Columns): KeptMessage {
-  return {
-    item: {
-      queue: row.queue,
-      partition: row.partition,
-      payload: row.payload,
-      transactionId: row.transaction_id,
-      traceId: row.trace_id,
-      namespace: row.namespace,
-      task: row.task,
-    },
-    id: row.message_id,
-    encrypted: row.encrypted,
-    producerSub: row.producer_sub,
-  }
-}
 
 /** No push goes past or into the buffer, no switch is set and nobody else drains until this is done. */
 const TURN = 'SELECT hivegate.enter_buffer_gate(true)'
@@ -52,7 +22,7 @@ export async function drainBuffer(
   context: StoreContext,
 ): Promise<Answer<Writes['drainBuffer']['result']>> {
   await tx.rows('buffer_turn', TURN)
-  const rows = await tx.rows<Columns>('buffer_first', FIRST, [limit])
+  const rows = await tx.rows<BufferedColumns>('buffer_first', FIRST, [limit])
   const step = rows.slice(0, limit)
   const left = rows.length - step.length
   if (step.length === 0) return quiet({ moved: 0, left })
@@ -75,14 +45,8 @@ const STATE = `SELECT
   (SELECT count(*) FROM hivegate.buffered_push WHERE failed) AS failed,
   (SELECT buffered_at FROM hivegate.buffered_push WHERE NOT failed ORDER BY seq LIMIT 1) AS oldest`
 
-interface StateColumns {
-  readonly pending: number
-  readonly failed: number
-  readonly oldest: number | null
-}
-
 /** The buffer of push maintenance. */
 export async function readBuffer(db: Statements): Promise<BufferState> {
-  const [row] = await db.rows<StateColumns>('buffer', STATE)
-  return { pending: row?.pending ?? 0, failed: row?.failed ?? 0, oldestUs: row?.oldest ?? null }
+  const [row] = await db.rows<BufferColumns>('buffer', STATE)
+  return bufferState(row)
 }

@@ -10,19 +10,20 @@ import { joinMinutes } from '../../../metrics/gauges.ts'
 import type { ProcessPoint, QueuePoint, Reads, Writes } from '../../../store.ts'
 import {
   columnOf,
-  figuresOf,
+  FIGURE_COLUMNS,
+  FOLDED_FIGURES,
   processPoints,
+  queuePoint,
   type SampleColumns,
   SUMMED_COLUMNS,
   sampledOf,
+  type TotalColumns,
   totalsOf,
 } from '../../metric-rows.ts'
 import { type Answer, quiet } from '../handler.ts'
 import { conditions } from '../reads/conditions.ts'
 
 type Batch = Writes['recordMetrics']['args']
-
-const NAMES = QUEUE_COLUMN_NAMES.map(columnOf)
 
 /** `column = m.column + excluded.column`, or the higher of both. */
 function folded(name: QueueColumn): string {
@@ -47,10 +48,10 @@ async function processId(tx: Tx, { hostname, workerId, port }: Batch['process'])
 }
 
 const ADD_QUEUES = `INSERT INTO hivegate.metric_queue AS m
-    (at_ms, process_id, queue, ${NAMES.join(', ')})
-  SELECT $1, $2, x.queue, ${NAMES.map((name) => `x.${name}`).join(', ')}
-  FROM unnest($3::text[], ${NAMES.map((_, at) => `$${at + 4}::float8[]`).join(', ')})
-    AS x (queue, ${NAMES.join(', ')}) ORDER BY x.queue COLLATE "C"
+    (at_ms, process_id, queue, ${FIGURE_COLUMNS.join(', ')})
+  SELECT $1, $2, x.queue, ${FIGURE_COLUMNS.map((name) => `x.${name}`).join(', ')}
+  FROM unnest($3::text[], ${FIGURE_COLUMNS.map((_, at) => `$${at + 4}::float8[]`).join(', ')})
+    AS x (queue, ${FIGURE_COLUMNS.join(', ')}) ORDER BY x.queue COLLATE "C"
   ON CONFLICT (at_ms, process_id, queue) DO UPDATE SET ${QUEUE_COLUMN_NAMES.map(folded).join(', ')}`
 
 // In the order of the names, so that two processes do not hold what the other waits for.
@@ -107,9 +108,6 @@ export async function recordMetrics(
 }
 
 const BUCKET = 'm.at_ms / $1::bigint * $1::bigint'
-const FOLDS = QUEUE_COLUMN_NAMES.map(
-  (name) => `${QUEUE_COLUMNS[name]}(m.${columnOf(name)}) AS ${columnOf(name)}`,
-)
 
 /** Oldest bucket first. */
 export async function readQueueSeries(
@@ -128,7 +126,7 @@ export async function readQueueSeries(
   const [queue, group] = args.byQueue ? ['m.queue', 'm.queue, '] : ["''", '']
   const rows = await db.rows<Record<string, unknown>>(
     `queue_series_${labels.key}${args.byQueue ? '1' : '0'}`,
-    `SELECT ${BUCKET} AS bucket, ${queue} AS queue, p.hostname, p.worker_id, ${FOLDS.join(', ')}
+    `SELECT ${BUCKET} AS bucket, ${queue} AS queue, p.hostname, p.worker_id, ${FOLDED_FIGURES}
      FROM hivegate.metric_queue m JOIN hivegate.metric_process p ON p.id = m.process_id
      ${labelled ? 'JOIN hivegate.queue q ON q.name = m.queue AND NOT q.deleted' : ''}
      WHERE m.at_ms >= $2 AND m.at_ms <= $3 AND ${labels.sql}
@@ -136,13 +134,7 @@ export async function readQueueSeries(
      ORDER BY bucket, ${group} m.process_id`,
     [args.bucketMs, args.fromMs, args.toMs, ...labels.values],
   )
-  return rows.map((row) => ({
-    bucketMs: Number(row['bucket']),
-    queue: String(row['queue']),
-    hostname: String(row['hostname']),
-    workerId: String(row['worker_id']),
-    figures: figuresOf(row),
-  }))
+  return rows.map(queuePoint)
 }
 
 const SAMPLES = `SELECT ${BUCKET} AS bucket, p.hostname, p.worker_id, p.port, m.samples, m.gauges
@@ -162,9 +154,6 @@ export async function readProcessSeries(
 /** Sums over all queues, processes and time. */
 export async function readMetricTotals(db: Statements): Promise<QueueFigures> {
   return totalsOf(
-    await db.rows<{ name: string; value: number }>(
-      'metric_totals',
-      'SELECT name, value FROM hivegate.metric_total',
-    ),
+    await db.rows<TotalColumns>('metric_totals', 'SELECT name, value FROM hivegate.metric_total'),
   )
 }

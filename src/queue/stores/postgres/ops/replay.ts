@@ -1,6 +1,7 @@
 import type { PgHost, Tx } from '../../../../storage/index.ts'
 import type { ReplayedPushes, Replaying, WaitingPush } from '../../../store.ts'
-import { appendKept, type KeptMessage } from '../append.ts'
+import type { KeptMessage } from '../../buffer-rows.ts'
+import { appendKept } from '../append.ts'
 import type { StoreContext } from '../handler.ts'
 
 /**

@@ -1,24 +1,22 @@
 import type { Statements } from '../../../../storage/index.ts'
 import type { Reads, TraceRow } from '../../../store.ts'
+import {
+  namedTraceRow,
+  type TraceColumns,
+  type TracedColumns,
+  type TraceNameColumns,
+  traceNameRow,
+  traceRow,
+} from '../../trace-rows.ts'
 import type { StoreContext } from '../handler.ts'
 import { conditions } from '../reads/conditions.ts'
 import { TRACE_NAME_SLOTS } from './traces.ts'
 
-interface TraceColumns {
-  readonly id: string
-  readonly event_type: string
-  readonly data: string
-  readonly group_name: string
-  readonly worker_id: string | null
-  readonly created_at: number
+interface TaggedColumns extends TraceColumns {
   readonly names: readonly string[]
 }
 
-interface NamedColumns extends TraceColumns {
-  readonly transaction_id: string
-  readonly uuid: string
-  readonly queue: string
-  readonly partition: string
+interface NamedColumns extends TaggedColumns, TracedColumns {
   readonly payload: string | null
   readonly encrypted: boolean | null
 }
@@ -30,30 +28,18 @@ const COLUMNS = `t.id, t.event_type, t.data, t.group_name, t.worker_id, t.create
 const ORIGIN = `JOIN hivegate.partition p ON p.id = t.partition_id
   JOIN hivegate.queue q ON q.id = p.queue_id AND NOT q.deleted`
 
-function traceRow(row: TraceColumns): TraceRow {
-  return {
-    id: row.id,
-    eventType: row.event_type,
-    data: row.data,
-    group: row.group_name,
-    workerId: row.worker_id,
-    createdAtUs: row.created_at,
-    names: row.names,
-  }
-}
-
 /** The events of one message, oldest first. Queue API 10.5. */
 export async function readMessageTraces(
   db: Statements,
   { partitionId, transactionId }: Reads['messageTraces']['args'],
 ): Promise<readonly TraceRow[]> {
-  const rows = await db.rows<TraceColumns>(
+  const rows = await db.rows<TaggedColumns>(
     'message_traces',
     `SELECT ${COLUMNS} FROM hivegate.trace t ${ORIGIN}
      WHERE p.uuid = $1 AND t.transaction_id = $2 ORDER BY t.id`,
     [partitionId, transactionId],
   )
-  return rows.map(traceRow)
+  return rows.map((row) => traceRow(row, row.names))
 }
 
 /** The events under one name, newest first, with the message they belong to. Queue API 10.5. */
@@ -89,22 +75,12 @@ export async function readTracesByName(
   )
   return {
     total: count?.n ?? 0,
-    rows: rows.map((row) => ({
-      ...traceRow(row),
-      transactionId: row.transaction_id,
-      partitionId: row.uuid,
-      queue: row.queue,
-      partition: row.partition,
-      payload: row.payload !== null && row.encrypted ? cipher.open(row.payload) : row.payload,
-    })),
+    rows: rows.map((row) => {
+      const sealed = row.payload !== null && row.encrypted
+      const payload = sealed ? cipher.open(row.payload) : row.payload
+      return namedTraceRow(traceRow(row, row.names), row, payload)
+    }),
   }
-}
-
-interface NameColumns {
-  readonly name: string
-  readonly traces: number
-  readonly messages: number
-  readonly last_seen: number
 }
 
 /**
@@ -123,13 +99,13 @@ export async function readTraceNames(
   db: Statements,
   { limit, offset }: Reads['traceNames']['args'],
 ): Promise<Reads['traceNames']['result']> {
-  const rows = await db.rows<NameColumns>('trace_names', NAMES, [limit, offset])
+  const rows = await db.rows<TraceNameColumns>('trace_names', NAMES, [limit, offset])
   const [count] = await db.rows<{ n: number }>(
     'trace_name_count',
     'SELECT count(DISTINCT name) AS n FROM hivegate.trace_name',
   )
   return {
     total: count?.n ?? 0,
-    rows: rows.map(({ last_seen: lastSeenUs, ...row }) => ({ ...row, lastSeenUs })),
+    rows: rows.map(traceNameRow),
   }
 }

@@ -1,29 +1,9 @@
 import type { Statements } from '../../../../storage/index.ts'
-import type { PayloadCipher } from '../../../cipher.ts'
-import type { DlqRow, Reads } from '../../../store.ts'
+import type { Reads } from '../../../store.ts'
+import { DLQ_COLUMNS, type DlqColumns, dlqRow } from '../../dead-letter-rows.ts'
 import type { StoreContext } from '../handler.ts'
 import { conditions } from './conditions.ts'
 
-interface Columns {
-  readonly uuid: string
-  readonly message_id: string
-  readonly transaction_id: string
-  readonly partition_uuid: string
-  readonly queue: string
-  readonly partition_name: string
-  readonly group_name: string
-  readonly error: string | null
-  readonly retry_count: number
-  readonly payload: string
-  readonly producer_sub: string | null
-  readonly created_at: number
-  readonly failed_at: number
-  readonly encrypted: boolean
-}
-
-const COLUMNS = `d.uuid, d.message_id, d.transaction_id, d.partition_uuid, q.name AS queue,
-  d.partition_name, d.group_name, d.error, d.retry_count, d.payload, d.producer_sub, d.created_at,
-  d.failed_at, d.encrypted`
 const FROM = `FROM hivegate.dead_letter d
   JOIN hivegate.queue q ON q.id = d.queue_id AND NOT q.deleted`
 
@@ -41,9 +21,9 @@ export async function readDeadLetters(
     ['d.failed_at <= ?', filter.toUs],
   ])
   const given = where.values.length
-  const rows = await db.rows<Columns>(
+  const rows = await db.rows<DlqColumns>(
     `dlq_${where.key}`,
-    `SELECT ${COLUMNS} ${FROM} WHERE ${where.sql}
+    `SELECT ${DLQ_COLUMNS} ${FROM} WHERE ${where.sql}
      ORDER BY d.failed_at DESC, d.id DESC LIMIT $${given + 1} OFFSET $${given + 2}`,
     [...where.values, filter.limit, filter.offset],
   )
@@ -53,23 +33,4 @@ export async function readDeadLetters(
     where.values,
   )
   return { rows: rows.map((row) => dlqRow(row, cipher)), total: count?.n ?? 0 }
-}
-
-function dlqRow(row: Columns, cipher: PayloadCipher): DlqRow {
-  return {
-    id: row.uuid,
-    messageId: row.message_id,
-    transactionId: row.transaction_id,
-    partitionId: row.partition_uuid,
-    queue: row.queue,
-    partition: row.partition_name,
-    group: row.group_name,
-    error: row.error,
-    retryCount: row.retry_count,
-    payload: row.encrypted ? cipher.open(row.payload) : row.payload,
-    producerSub: row.producer_sub,
-    createdAtUs: row.created_at,
-    failedAtUs: row.failed_at,
-    encrypted: row.encrypted,
-  }
 }

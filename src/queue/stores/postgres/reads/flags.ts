@@ -1,5 +1,6 @@
 import type { Statements } from '../../../../storage/index.ts'
-import type { FlagName, Reads } from '../../../store.ts'
+import type { Reads } from '../../../store.ts'
+import { switchesOf } from '../../stored-flags.ts'
 
 /** The stored switches of queue API 13. */
 export async function readFlags(db: Statements): Promise<Reads['flags']['result']> {
@@ -7,7 +8,5 @@ export async function readFlags(db: Statements): Promise<Reads['flags']['result'
     'flags',
     'SELECT name, value FROM hivegate.flag',
   )
-  const stored = new Map(rows.map(({ name, value }) => [name, value]))
-  const isOn = (name: FlagName): boolean => stored.get(name) ?? false
-  return { pushMaintenance: isOn('pushMaintenance'), popMaintenance: isOn('popMaintenance') }
+  return switchesOf(rows)
 }

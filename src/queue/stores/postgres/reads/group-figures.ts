@@ -1,36 +1,16 @@
 import type { Statements } from '../../../../storage/index.ts'
 import type { CursorRow, GroupRow, Reads } from '../../../store.ts'
-import { ageSeconds } from '../../figures.ts'
+import {
+  cursorRow,
+  type GroupColumns,
+  type GroupCursorColumns,
+  groupRow,
+  MAX_AGED_PARTITIONS,
+} from '../../group-rows.ts'
 import { lagSql, oldestAfterSql } from './partition-figures.ts'
 import { QUEUE_SUMS, SUBSCRIPTION_SUMS } from './queue-figures.ts'
 
-/** Lagging partitions of one group whose age is looked at; beyond it the age is that of a sample. */
-const MAX_AGED_PARTITIONS = 10_000
 const SECOND_US = 1_000_000
-
-interface GroupColumns {
-  readonly group_name: string
-  readonly queue_name: string
-  readonly mode: string | null
-  readonly start_at: number | null
-  readonly registered_at: number | null
-  readonly members: number
-  readonly lag: number
-  readonly lagging: number
-  readonly oldest: number | null
-}
-
-interface CursorColumns {
-  readonly group_name: string
-  readonly queue_name: string
-  readonly uuid: string
-  readonly name: string
-  readonly consumed: number
-  readonly consumed_at: number | null
-  readonly leased: boolean
-  readonly lag: number
-  readonly oldest: number | null
-}
 
 /** The ready-list holds every partition where something is deliverable or leased, and few others. */
 const AGES = `SELECT count(*) AS aged, min(o.oldest) AS oldest
@@ -48,20 +28,6 @@ const GROUPS = `SELECT s.group_name, s.queue_name, s.mode, s.start_at, s.registe
   FROM hivegate.subscription s LEFT JOIN hivegate.queue q ON q.id = s.queue_id
   ${QUEUE_SUMS} ${SUBSCRIPTION_SUMS} CROSS JOIN LATERAL (${AGES}) a
   ORDER BY s.group_name, s.queue_name`
-
-function groupRow(row: GroupColumns, nowUs: number): GroupRow {
-  return {
-    group: row.group_name,
-    queue: row.queue_name,
-    members: row.members,
-    partitionsWithLag: row.lagging,
-    totalLag: row.lag,
-    maxTimeLagSeconds: row.oldest === null ? 0 : ageSeconds(row.oldest, nowUs),
-    subscriptionMode: row.mode,
-    subscriptionFromUs: row.start_at,
-    subscribedAtUs: row.registered_at,
-  }
-}
 
 /** Every (group, queue), by name. Queue API 7.2. */
 export async function readGroups(
@@ -90,28 +56,13 @@ const DETAIL = `SELECT ${CURSOR}
   ${OLDEST}
   WHERE s.group_name = $2 ORDER BY s.queue_name, p.id`
 
-function cursorRow(row: CursorColumns, nowUs: number): CursorRow {
-  return {
-    group: row.group_name,
-    queue: row.queue_name,
-    partition: row.name,
-    partitionId: row.uuid,
-    totalConsumed: row.consumed,
-    offsetLag: row.lag,
-    timeLagSeconds: row.oldest === null ? 0 : ageSeconds(row.oldest, nowUs),
-    leaseActive: row.leased,
-    oldestUnconsumedUs: row.oldest,
-    lastConsumedAtUs: row.consumed_at,
-  }
-}
-
 /** Partitions of all groups that lag by more than a limit, the largest lag first. Queue API 7.3. */
 export async function readLagging(
   db: Statements,
   { minLagSeconds, nowUs }: Reads['lagging']['args'],
 ): Promise<readonly CursorRow[]> {
   const before = nowUs - minLagSeconds * SECOND_US
-  const rows = await db.rows<CursorColumns>('lagging', LAGGING, [nowUs, before])
+  const rows = await db.rows<GroupCursorColumns>('lagging', LAGGING, [nowUs, before])
   return rows.map((row) => cursorRow(row, nowUs))
 }
 
@@ -120,6 +71,6 @@ export async function readGroupDetail(
   db: Statements,
   { group, nowUs }: Reads['groupDetail']['args'],
 ): Promise<readonly CursorRow[]> {
-  const rows = await db.rows<CursorColumns>('group_detail', DETAIL, [nowUs, group])
+  const rows = await db.rows<GroupCursorColumns>('group_detail', DETAIL, [nowUs, group])
   return rows.map((row) => cursorRow(row, nowUs))
 }

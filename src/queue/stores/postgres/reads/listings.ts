@@ -1,8 +1,9 @@
 import type { Statements } from '../../../../storage/index.ts'
-import type { LabelRow, Reads } from '../../../store.ts'
-import { countsOf, queueRow } from '../../figures.ts'
+import type { Reads } from '../../../store.ts'
+import { queueRow } from '../../figures.ts'
+import { labelRows } from '../../overview-rows.ts'
 import { listPartitions } from './partition-figures.ts'
-import { ALL_QUEUES, countQueues, type LiveQueue, listQueues } from './queue-figures.ts'
+import { ALL_NAMES, countQueues, listQueues } from './queue-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
 type Result<K extends keyof Reads> = Promise<Reads[K]['result']>
@@ -21,7 +22,7 @@ export async function readQueueDetail(
   db: Statements,
   { queue: name, nowUs }: Args<'queueDetail'>,
 ): Result<'queueDetail'> {
-  const [queue] = await listQueues(db, { ...ALL_QUEUES, queue: name }, nowUs)
+  const [queue] = await listQueues(db, { ...ALL_NAMES, queue: name }, nowUs)
   if (queue === undefined) return null
   const partitions = await listPartitions(db, { queueId: queue.id, limit: null, offset: 0, nowUs })
   const processing = partitions.reduce((sum, { counts }) => sum + counts.processing, 0)
@@ -46,37 +47,15 @@ export async function readPartitions(
   return { rows: await listPartitions(db, { queueId, limit, offset, nowUs }), total }
 }
 
-/** Sums over the queues that share a label. */
-async function labels(
-  db: Statements,
-  nowUs: number,
-  pick: (queue: LiveQueue) => string,
-): Promise<readonly LabelRow[]> {
-  const sums = new Map<string, LabelRow>()
-  for (const queue of await listQueues(db, ALL_QUEUES, nowUs)) {
-    const label = pick(queue)
-    const sum = sums.get(label)
-    const { total, pending } = countsOf(queue, 0)
-    sums.set(label, {
-      label,
-      queues: (sum?.queues ?? 0) + 1,
-      partitions: (sum?.partitions ?? 0) + queue.partitions,
-      total: (sum?.total ?? 0) + total,
-      pending: (sum?.pending ?? 0) + pending,
-    })
-  }
-  return [...sums.values()].sort((a, b) => (a.label < b.label ? -1 : 1))
-}
-
 /** Sums over the queues of each namespace. */
-export function readNamespaces(
+export async function readNamespaces(
   db: Statements,
   { nowUs }: Args<'namespaces'>,
 ): Result<'namespaces'> {
-  return labels(db, nowUs, ({ namespace }) => namespace)
+  return labelRows(await listQueues(db, ALL_NAMES, nowUs), ({ namespace }) => namespace)
 }
 
 /** Sums over the queues of each task. */
-export function readTasks(db: Statements, { nowUs }: Args<'tasks'>): Result<'tasks'> {
-  return labels(db, nowUs, ({ task }) => task)
+export async function readTasks(db: Statements, { nowUs }: Args<'tasks'>): Result<'tasks'> {
+  return labelRows(await listQueues(db, ALL_NAMES, nowUs), ({ task }) => task)
 }

@@ -1,35 +1,21 @@
 import type { Statements } from '../../../../storage/index.ts'
 import { QUEUE_MODE } from '../../../model.ts'
 import type { QueueCounters, Reads } from '../../../store.ts'
-import { countsOf, spreadOf, sumCounts } from '../../figures.ts'
+import { countersOf, type GroupLag, overviewOf, statusOf, TOP_ERRORS } from '../../overview-rows.ts'
 import { readGroups } from './group-figures.ts'
-import { ALL_QUEUES, listQueues, QUEUE_SUMS, SUBSCRIPTION_SUMS } from './queue-figures.ts'
+import { ALL_NAMES, listQueues, QUEUE_SUMS, SUBSCRIPTION_SUMS } from './queue-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
 type Result<K extends keyof Reads> = Promise<Reads[K]['result']>
-
-const TOP_ERRORS = 10
-
-function sumOf<T>(rows: readonly T[], pick: (row: T) => number): number {
-  return rows.reduce((sum, row) => sum + pick(row), 0)
-}
 
 /** All queues as one. Queue API 9. */
 export async function readOverview(
   db: Statements,
   { nowUs }: Args<'overview'>,
 ): Result<'overview'> {
-  const queues = await listQueues(db, ALL_QUEUES, nowUs)
+  const queues = await listQueues(db, ALL_NAMES, nowUs)
   const groups = await readGroups(db, { nowUs })
-  return {
-    queues: queues.length,
-    partitions: sumOf(queues, ({ partitions }) => partitions),
-    namespaces: new Set(queues.map(({ namespace }) => namespace)).size,
-    tasks: new Set(queues.map(({ task }) => task)).size,
-    counts: sumCounts(queues.map((queue) => countsOf(queue, queue.processing))),
-    timeLag: spreadOf(groups.map(({ maxTimeLagSeconds }) => maxTimeLagSeconds)),
-    offsetLag: spreadOf(groups.map(({ totalLag }) => totalLag)),
-  }
+  return overviewOf(queues, groups)
 }
 
 interface Leases {
@@ -50,12 +36,12 @@ const ERRORS = `SELECT coalesce(error, '') AS error, count(*) AS count
   GROUP BY 1 ORDER BY count DESC, error LIMIT ${TOP_ERRORS}`
 
 async function deadLetters(db: Statements, queueIds: readonly number[]) {
-  if (queueIds.length === 0) return { affectedPartitions: 0, topErrors: [] }
+  if (queueIds.length === 0) return { deadPartitions: 0, topErrors: [] }
   const [dead] = await db.rows<{ n: number }>('dead_partitions', DEAD_PARTITIONS, [queueIds])
   const topErrors = await db.rows<{ error: string; count: number }>('top_errors', ERRORS, [
     queueIds,
   ])
-  return { affectedPartitions: dead?.n ?? 0, topErrors }
+  return { deadPartitions: dead?.n ?? 0, topErrors }
 }
 
 /** The stored figures of some queues. Queue API 11.1. */
@@ -63,33 +49,15 @@ export async function readStatus(
   db: Statements,
   { nowUs, ...filter }: Args<'status'>,
 ): Result<'status'> {
-  const queues = await listQueues(db, { ...ALL_QUEUES, ...filter }, nowUs)
+  const queues = await listQueues(db, { ...ALL_NAMES, ...filter }, nowUs)
   const ids = queues.map(({ id }) => id)
   const [leases] = await db.rows<Leases>('status_leases', LEASES, [nowUs, ids])
   const withDead = queues.filter(({ dead }) => dead > 0).map(({ id }) => id)
-  return {
-    queues: queues.map(({ uuid, name, namespace, task, partitions, consumed }) => {
-      return { id: uuid, name, namespace, task, partitions, totalConsumed: consumed }
-    }),
-    counts: sumCounts(queues.map((one) => countsOf(one, one.processing))),
-    leases: {
-      active: leases?.leases ?? 0,
-      partitionsWithLeases: leases?.partitions ?? 0,
-      totalBatchSize: sumOf(queues, ({ processing }) => processing),
-      totalAcked: sumOf(queues, ({ consumed }) => consumed),
-    },
-    deadLetters: {
-      totalMessages: sumOf(queues, ({ dead }) => dead),
-      ...(await deadLetters(db, withDead)),
-    },
-  }
-}
-
-interface GroupLag {
-  readonly queue_name: string
-  readonly group_name: string
-  readonly lag: number
-  readonly consumed: number
+  return statusOf(queues, {
+    leases: leases?.leases ?? 0,
+    leasedPartitions: leases?.partitions ?? 0,
+    ...(await deadLetters(db, withDead)),
+  })
 }
 
 const GROUP_LAGS = `SELECT s.queue_name, s.group_name, t.stored - u.passed AS lag, u.consumed
@@ -101,17 +69,9 @@ export async function readCounters(
   db: Statements,
   { nowUs }: Args<'counters'>,
 ): Promise<readonly QueueCounters[]> {
-  const queues = await listQueues(db, ALL_QUEUES, nowUs)
+  const queues = await listQueues(db, ALL_NAMES, nowUs)
   const lags = await db.rows<GroupLag>('group_lags', GROUP_LAGS)
-  const groups = Map.groupBy(lags, ({ queue_name }) => queue_name)
-  return queues.map((queue) => ({
-    queue: queue.name,
-    counts: countsOf(queue, queue.processing),
-    pushed: queue.pushed,
-    groups: (groups.get(queue.name) ?? []).map(({ group_name, lag, consumed }) => {
-      return { group: group_name, lag, consumed }
-    }),
-  }))
+  return countersOf(queues, lags)
 }
 
 const DEPTH = `SELECT coalesce(t.stored - u.passed, t.stored) AS pending

@@ -1,6 +1,7 @@
 import type { Statements } from '../../../../storage/index.ts'
 import { QUEUE_MODE } from '../../../model.ts'
 import type { PartitionRow } from '../../../store.ts'
+import { type PartitionFigures, partitionRow } from '../../partition-rows.ts'
 
 /**
  * Stored messages of the partition `p` above a position: the lag of a cursor that stands there. Arithmetic
@@ -19,23 +20,6 @@ export function oldestAfterSql(position: string): string {
   return `(SELECT m.created_at FROM hivegate.message m
     WHERE m.partition_id = p.id AND m.position >= greatest(${position} + 1, p.head)
     ORDER BY m.position LIMIT 1)`
-}
-
-interface Columns {
-  readonly uuid: string
-  readonly name: string
-  readonly queue: string
-  readonly created_at: number
-  readonly total: number
-  readonly pending: number
-  readonly processing: number
-  readonly failed: number
-  readonly dead: number
-  readonly oldest: number | null
-  readonly newest: number | null
-  readonly consumed: number
-  readonly batches: number
-  readonly consumed_at: number | null
 }
 
 /** The view that is furthest behind: the cursor without a group, else the lowest one. Queue API 9. */
@@ -62,28 +46,6 @@ function figuresOf(where: string): string {
     CROSS JOIN LATERAL (${CURSORS}) c ORDER BY p.id`
 }
 
-function partitionRow(row: Columns): PartitionRow {
-  return {
-    id: row.uuid,
-    name: row.name,
-    queue: row.queue,
-    createdAtUs: row.created_at,
-    counts: {
-      total: row.total,
-      pending: row.pending,
-      processing: row.processing,
-      completed: row.total - row.pending,
-      failed: row.failed,
-      deadLetter: row.dead,
-    },
-    oldestMessageUs: row.oldest,
-    newestMessageUs: row.newest,
-    totalConsumed: row.consumed,
-    batchesConsumed: row.batches,
-    lastConsumedAtUs: row.consumed_at,
-  }
-}
-
 /** Which partitions are wanted, in the order of their making. */
 export interface PartitionPage {
   /** null = of all queues. */
@@ -101,8 +63,8 @@ export async function listPartitions(
 ): Promise<readonly PartitionRow[]> {
   const rows =
     queueId === null
-      ? await db.rows<Columns>('partitions_all', figuresOf('true'), [nowUs, limit, offset])
-      : await db.rows<Columns>('partitions_of', figuresOf('p.queue_id = $4'), [
+      ? await db.rows<PartitionFigures>('partitions_all', figuresOf('true'), [nowUs, limit, offset])
+      : await db.rows<PartitionFigures>('partitions_of', figuresOf('p.queue_id = $4'), [
           nowUs,
           limit,
           offset,

@@ -1,33 +1,17 @@
 import type { Statements } from '../../../../storage/index.ts'
 import { QUEUE_MODE } from '../../../model.ts'
-import type { QueueFigures } from '../../figures.ts'
+import { ALL_QUEUES, type QueueFilter } from '../../figures.ts'
+import type { LiveQueue } from '../../overview-rows.ts'
 import { conditions } from './conditions.ts'
 
-/** A live queue with its messages inside live leases. */
-export interface LiveQueue extends QueueFigures {
-  readonly processing: number
-}
-
 /** Which queues are wanted; null matches all. */
-export interface QueueFilter {
+export interface NamedFilter extends QueueFilter {
   /** The whole name. */
   readonly queue: string | null
-  readonly namespace: string | null
-  readonly task: string | null
-  /** Part of the name. */
-  readonly search: string | null
-  readonly limit: number | null
-  readonly offset: number
 }
 
-export const ALL_QUEUES: QueueFilter = {
-  queue: null,
-  namespace: null,
-  task: null,
-  search: null,
-  limit: null,
-  offset: 0,
-}
+/** Every live queue. */
+export const ALL_NAMES: NamedFilter = { ...ALL_QUEUES, queue: null }
 
 /** Sums of the running totals of the queue `q`. */
 export const QUEUE_SUMS = `CROSS JOIN LATERAL (
@@ -62,7 +46,7 @@ function figuresOf(page: string): string {
     ORDER BY q.created_at DESC, q.id DESC`
 }
 
-function matching(filter: QueueFilter, before: number) {
+function matching(filter: NamedFilter, before: number) {
   return conditions(
     [
       ['q.name = ?', filter.queue],
@@ -77,7 +61,7 @@ function matching(filter: QueueFilter, before: number) {
 /** Reads queues with what listings show of them, the newest first. */
 export function listQueues(
   db: Statements,
-  filter: QueueFilter,
+  filter: NamedFilter,
   nowUs: number,
 ): Promise<LiveQueue[]> {
   const where = matching(filter, 3)
@@ -90,7 +74,7 @@ export function listQueues(
 }
 
 /** How many queues match. */
-export async function countQueues(db: Statements, filter: QueueFilter): Promise<number> {
+export async function countQueues(db: Statements, filter: NamedFilter): Promise<number> {
   const where = matching(filter, 0)
   const [row] = await db.rows<{ n: number }>(
     `queue_count_${where.key}`,

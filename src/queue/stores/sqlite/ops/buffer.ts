@@ -7,24 +7,11 @@ import type {
   PushResult,
   Writes,
 } from '../../../store.ts'
-import type { Appender, KeptMessage } from '../append.ts'
+import { type BufferColumns, type BufferedColumns, bufferState, keptOf } from '../../buffer-rows.ts'
+import type { Appender } from '../append.ts'
 import type { Context } from '../context.ts'
 import { flagTable } from '../flags.ts'
 import { change, query } from '../rows.ts'
-
-interface BufferColumns {
-  seq: number
-  queue: string
-  partition: string
-  namespace: string | null
-  task: string | null
-  message_id: string
-  transaction_id: string
-  trace_id: string | null
-  producer_sub: string | null
-  encrypted: number
-  payload: string
-}
 
 function statements(db: DatabaseSync) {
   return {
@@ -38,7 +25,7 @@ function statements(db: DatabaseSync) {
       db,
       'SELECT seq FROM buffered_push WHERE queue = ? AND partition = ? AND failed = 0 LIMIT 1',
     ),
-    first: query<BufferColumns>(
+    first: query<BufferedColumns>(
       db,
       'SELECT * FROM buffered_push WHERE failed = 0 ORDER BY seq LIMIT ?',
     ),
@@ -52,23 +39,6 @@ function statements(db: DatabaseSync) {
       db,
       'DELETE FROM buffered_push WHERE queue = ?1 AND (?2 IS NULL OR partition = ?2)',
     ),
-  }
-}
-
-function keptOf(row: BufferColumns): KeptMessage {
-  return {
-    item: {
-      queue: row.queue,
-      partition: row.partition,
-      payload: row.payload,
-      transactionId: row.transaction_id,
-      traceId: row.trace_id,
-      namespace: row.namespace,
-      task: row.task,
-    },
-    id: row.message_id,
-    encrypted: row.encrypted === 1,
-    producerSub: row.producer_sub,
   }
 }
 
@@ -174,20 +144,13 @@ export class PushGate {
 
 /** Reads of the buffer. */
 export function bufferReader(db: DatabaseSync) {
-  const state = query<{ pending: number; failed: number; oldest: number | null }>(
+  const state = query<BufferColumns>(
     db,
     `SELECT (SELECT count(*) FROM buffered_push WHERE failed = 0) AS pending,
        (SELECT count(*) FROM buffered_push WHERE failed = 1) AS failed,
        (SELECT buffered_at FROM buffered_push WHERE failed = 0 ORDER BY seq LIMIT 1) AS oldest`,
   )
   return {
-    buffer(): BufferState {
-      const row = state.one()
-      return {
-        pending: row?.pending ?? 0,
-        failed: row?.failed ?? 0,
-        oldestUs: row?.oldest ?? null,
-      }
-    },
+    buffer: (): BufferState => bufferState(state.one()),
   }
 }

@@ -10,16 +10,18 @@ import { joinMinutes } from '../../../metrics/gauges.ts'
 import type { OpsReads, OpsWrites, QueuePoint } from '../../../store-ops.ts'
 import {
   columnOf,
-  figuresOf,
+  FIGURE_COLUMNS,
+  FOLDED_FIGURES,
   processPoints,
+  queuePoint,
   type SampleColumns,
   SUMMED_COLUMNS,
   sampledOf,
+  type TotalColumns,
   totalsOf,
 } from '../../metric-rows.ts'
 import { change, query } from '../rows.ts'
 
-const NAMES = QUEUE_COLUMN_NAMES.map(columnOf)
 /** `column = column + excluded.column`, or the higher of both. */
 function folded(name: QueueColumn): string {
   const column = columnOf(name)
@@ -37,8 +39,8 @@ export function historyWriter(db: DatabaseSync) {
   )
   const addQueue = change(
     db,
-    `INSERT INTO metric_queue (at_ms, process_id, queue, ${NAMES.join(', ')})
-     VALUES (?, ?, ?, ${NAMES.map(() => '?').join(', ')})
+    `INSERT INTO metric_queue (at_ms, process_id, queue, ${FIGURE_COLUMNS.join(', ')})
+     VALUES (?, ?, ?, ${FIGURE_COLUMNS.map(() => '?').join(', ')})
      ON CONFLICT (at_ms, process_id, queue) DO UPDATE SET
        ${QUEUE_COLUMN_NAMES.map(folded).join(', ')}`,
   )
@@ -93,14 +95,11 @@ const BUCKET = 'm.at_ms / CAST(?1 AS INTEGER) * CAST(?1 AS INTEGER)'
 
 /** Reads of the history of metrics. */
 export function historyReader(db: DatabaseSync) {
-  const folds = QUEUE_COLUMN_NAMES.map(
-    (name) => `${QUEUE_COLUMNS[name]}(m.${columnOf(name)}) AS ${columnOf(name)}`,
-  )
   const series = (queue: string, grouping: string) =>
     query<Record<string, unknown>>(
       db,
       `SELECT ${BUCKET} AS bucket, ${queue} AS queue, p.hostname, p.worker_id,
-       ${folds.join(', ')}
+       ${FOLDED_FIGURES}
      FROM metric_queue m JOIN metric_process p ON p.id = m.process_id
      WHERE m.at_ms >= ?2 AND m.at_ms <= ?3 AND (?4 IS NULL OR m.queue = ?4)
        AND ((?5 IS NULL AND ?6 IS NULL) OR m.queue IN
@@ -116,19 +115,13 @@ export function historyReader(db: DatabaseSync) {
      FROM metric_sample m JOIN metric_process p ON p.id = m.process_id
      WHERE m.at_ms >= ?2 AND m.at_ms <= ?3 ORDER BY m.at_ms, m.process_id`,
   )
-  const totals = query<{ name: string; value: number }>(db, 'SELECT name, value FROM metric_total')
+  const totals = query<TotalColumns>(db, 'SELECT name, value FROM metric_total')
 
   return {
     queueSeries(args: OpsReads['queueSeries']['args']): readonly QueuePoint[] {
       const { bucketMs, fromMs, toMs, queue, namespace, task } = args
       const rows = args.byQueue ? byQueue : together
-      return rows.all(bucketMs, fromMs, toMs, queue, namespace, task).map((row) => ({
-        bucketMs: Number(row['bucket']),
-        queue: String(row['queue']),
-        hostname: String(row['hostname']),
-        workerId: String(row['worker_id']),
-        figures: figuresOf(row),
-      }))
+      return rows.all(bucketMs, fromMs, toMs, queue, namespace, task).map(queuePoint)
     },
 
     processSeries({ bucketMs, fromMs, toMs }: OpsReads['processSeries']['args']) {

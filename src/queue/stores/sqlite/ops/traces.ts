@@ -2,18 +2,21 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { PayloadCipher } from '../../../cipher.ts'
 import { freshId } from '../../../message-id.ts'
 import type { NamedTraceRow, OpsReads, OpsWrites, TraceRow } from '../../../store-ops.ts'
+import { openedPayload, type SealedColumns } from '../../stored-flags.ts'
+import {
+  namedTraceRow,
+  type TraceColumns,
+  type TracedColumns,
+  type TraceNameColumns,
+  traceNameRow,
+  traceRow,
+} from '../../trace-rows.ts'
 import { change, query } from '../rows.ts'
 import { partitionHeads } from './partition-heads.ts'
 
-interface TraceColumns {
-  id: string
-  partition_id: number
-  transaction_id: string
-  group_name: string
-  event_type: string
-  worker_id: string | null
-  data: string
-  created_at: number
+interface StoredColumns extends TraceColumns {
+  readonly partition_id: number
+  readonly transaction_id: string
 }
 
 const COLUMNS =
@@ -74,7 +77,7 @@ export class TraceReader {
     this.#cipher = cipher
     this.#heads = partitionHeads(db)
     this.#sql = {
-      ofMessage: query<TraceColumns>(
+      ofMessage: query<StoredColumns>(
         db,
         `SELECT ${COLUMNS} FROM trace t WHERE t.partition_id = ? AND t.transaction_id = ?
          ORDER BY t.id`,
@@ -83,9 +86,7 @@ export class TraceReader {
         db,
         'SELECT name FROM trace_tag WHERE trace_id = ? ORDER BY name',
       ),
-      byName: query<
-        TraceColumns & { uuid: string; partition: string; queue: string; head: number }
-      >(
+      byName: query<StoredColumns & TracedColumns & { head: number }>(
         db,
         `SELECT ${COLUMNS}, p.uuid, p.name AS partition, p.head, q.name AS queue
          FROM trace_tag g JOIN trace t ON t.id = g.trace_id
@@ -104,12 +105,12 @@ export class TraceReader {
          WHERE g.name = ?1 AND (?2 IS NULL OR t.created_at >= ?2)
            AND (?3 IS NULL OR t.created_at <= ?3)`,
       ),
-      payload: query<{ payload: string; encrypted: number }>(
+      payload: query<SealedColumns>(
         db,
         `SELECT payload, encrypted FROM message WHERE partition_id = ? AND transaction_id = ?
            AND position >= ? ORDER BY position DESC LIMIT 1`,
       ),
-      names: query<{ name: string; traces: number; messages: number; last_seen: number }>(
+      names: query<TraceNameColumns>(
         db,
         'SELECT name, traces, messages, last_seen FROM trace_name ORDER BY last_seen DESC, name LIMIT ? OFFSET ?',
       ),
@@ -131,15 +132,8 @@ export class TraceReader {
       total,
       rows: rows.map((row): NamedTraceRow => {
         const stored = this.#sql.payload.one(row.partition_id, row.transaction_id, row.head)
-        return {
-          ...this.#rowOf(row),
-          transactionId: row.transaction_id,
-          partitionId: row.uuid,
-          queue: row.queue,
-          partition: row.partition,
-          payload:
-            stored?.encrypted === 1 ? this.#cipher.open(stored.payload) : (stored?.payload ?? null),
-        }
+        const payload = stored === undefined ? null : openedPayload(stored, this.#cipher)
+        return namedTraceRow(this.#rowOf(row), row, payload)
       }),
     }
   }
@@ -147,21 +141,14 @@ export class TraceReader {
   traceNames({ limit, offset }: OpsReads['traceNames']['args']): OpsReads['traceNames']['result'] {
     return {
       total: this.#sql.countNames.one()?.n ?? 0,
-      rows: this.#sql.names
-        .all(limit, offset)
-        .map(({ last_seen: lastSeenUs, ...row }) => ({ ...row, lastSeenUs })),
+      rows: this.#sql.names.all(limit, offset).map(traceNameRow),
     }
   }
 
   #rowOf(row: TraceColumns): TraceRow {
-    return {
-      id: row.id,
-      eventType: row.event_type,
-      data: row.data,
-      group: row.group_name,
-      workerId: row.worker_id,
-      createdAtUs: row.created_at,
-      names: this.#sql.namesOf.all(row.id).map(({ name }) => name),
-    }
+    return traceRow(
+      row,
+      this.#sql.namesOf.all(row.id).map(({ name }) => name),
+    )
   }
 }

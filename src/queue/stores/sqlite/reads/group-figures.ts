@@ -1,24 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CursorRow, GroupRow, Reads } from '../../../store.ts'
-import { ageSeconds } from '../../figures.ts'
+import { cursorRow, type GroupColumns, groupRow, MAX_AGED_PARTITIONS } from '../../group-rows.ts'
 import { query } from '../rows.ts'
 import { PartitionFiguresReader } from './partition-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
 
-/** Lagging partitions of one group whose age is looked at; beyond it the age is that of a sample. */
-const MAX_AGED_PARTITIONS = 10_000
-
-interface SubscriptionColumns {
+type SubscriptionColumns = Omit<GroupColumns, 'lagging' | 'oldest'> & {
   readonly id: number
-  readonly group_name: string
-  readonly queue: string
   readonly queue_id: number | null
-  readonly mode: string | null
-  readonly start_at: number | null
-  readonly registered_at: number | null
-  readonly members: number
-  readonly lag: number
 }
 
 interface CursorColumns {
@@ -33,7 +23,7 @@ interface CursorColumns {
   readonly consumed_at: number | null
 }
 
-const SUBSCRIPTION = `SELECT s.id, s.group_name, s.queue_name AS queue, s.queue_id, s.mode, s.start_at,
+const SUBSCRIPTION = `SELECT s.id, s.group_name, s.queue_name, s.queue_id, s.mode, s.start_at,
   s.registered_at, s.members, coalesce(q.stored - s.passed, 0) AS lag
   FROM subscription s LEFT JOIN queue q ON q.id = s.queue_id`
 const CURSOR = `SELECT p.id, p.uuid, p.name, p.head, p.holes, c.position, c.lease_until, c.consumed,
@@ -75,16 +65,7 @@ export class GroupFiguresReader {
   }
 
   groups({ nowUs }: Args<'groups'>): readonly GroupRow[] {
-    return this.#sql.all.all().map((row) => ({
-      group: row.group_name,
-      queue: row.queue,
-      members: row.members,
-      ...this.#lagOf(row, nowUs),
-      totalLag: row.lag,
-      subscriptionMode: row.mode,
-      subscriptionFromUs: row.start_at,
-      subscribedAtUs: row.registered_at,
-    }))
+    return this.#sql.all.all().map((row) => groupRow({ ...row, ...this.#lagOf(row) }, nowUs))
   }
 
   /** Lag of one group on one queue; null when the group is not known there. */
@@ -114,34 +95,26 @@ export class GroupFiguresReader {
       )
   }
 
-  #lagOf(
-    { id }: SubscriptionColumns,
-    nowUs: number,
-  ): Pick<GroupRow, 'partitionsWithLag' | 'maxTimeLagSeconds'> {
-    const oldest = this.#sql.ready
+  #lagOf({ id }: SubscriptionColumns): Pick<GroupColumns, 'lagging' | 'oldest'> {
+    const made = this.#sql.ready
       .all(id, MAX_AGED_PARTITIONS)
       .flatMap((row) => this.#partitions.oldestAfter(row, row.position) ?? [])
-    const ages = oldest.map((us) => ageSeconds(us, nowUs))
-    const maxTimeLagSeconds = ages.reduce((high, age) => Math.max(high, age), 0)
-    if (oldest.length < MAX_AGED_PARTITIONS) {
-      return { partitionsWithLag: oldest.length, maxTimeLagSeconds }
-    }
-    return { partitionsWithLag: this.#sql.readyCount.one(id)?.n ?? 0, maxTimeLagSeconds }
+    const oldest = made.length === 0 ? null : made.reduce((low, us) => Math.min(low, us))
+    if (made.length < MAX_AGED_PARTITIONS) return { lagging: made.length, oldest }
+    return { lagging: this.#sql.readyCount.one(id)?.n ?? 0, oldest }
   }
 
   #cursor(subscription: SubscriptionColumns, row: CursorColumns, nowUs: number): CursorRow {
-    const oldestUnconsumedUs = this.#partitions.oldestAfter(row, row.position)
-    return {
-      group: subscription.group_name,
-      queue: subscription.queue,
-      partition: row.name,
-      partitionId: row.uuid,
-      totalConsumed: row.consumed,
-      offsetLag: this.#partitions.lag(row, row.position),
-      timeLagSeconds: oldestUnconsumedUs === null ? 0 : ageSeconds(oldestUnconsumedUs, nowUs),
-      leaseActive: row.lease_until !== null && row.lease_until > nowUs,
-      oldestUnconsumedUs,
-      lastConsumedAtUs: row.consumed_at,
+    const { group_name, queue_name } = subscription
+    const { uuid, name, consumed, consumed_at, lease_until } = row
+    const figures = {
+      lag: this.#partitions.lag(row, row.position),
+      oldest: this.#partitions.oldestAfter(row, row.position),
+      leased: lease_until !== null && lease_until > nowUs,
     }
+    return cursorRow(
+      { group_name, queue_name, uuid, name, consumed, consumed_at, ...figures },
+      nowUs,
+    )
   }
 }

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LabelRow, Reads } from '../../../store.ts'
-import { countsOf, queueRow } from '../../figures.ts'
+import { ALL_QUEUES, queueRow } from '../../figures.ts'
+import { labelRows } from '../../overview-rows.ts'
 import { query } from '../rows.ts'
 import { type PartitionColumns, PartitionFiguresReader } from './partition-figures.ts'
-import { ALL_QUEUES, QueueFiguresReader } from './queue-figures.ts'
+import { QueueFiguresReader } from './queue-figures.ts'
 
 type Args<K extends keyof Reads> = Reads[K]['args']
 type Result<K extends keyof Reads> = Reads[K]['result']
@@ -30,10 +31,8 @@ export class Listings {
   }
 
   queues(args: Args<'queues'>): Result<'queues'> {
-    const processing = this.#queues.processing(args.nowUs)
-    const rows = this.#queues.list(args).map((queue) => {
-      return queueRow(queue, processing.get(queue.id) ?? 0)
-    })
+    const queues = this.#queues.live(args, args.nowUs)
+    const rows = queues.map((queue) => queueRow(queue, queue.processing))
     return { rows, total: this.#queues.total(args) }
   }
 
@@ -58,27 +57,10 @@ export class Listings {
   }
 
   namespaces(): readonly LabelRow[] {
-    return this.#labels((queue) => queue.namespace)
+    return labelRows(this.#queues.list(ALL_QUEUES), (queue) => queue.namespace)
   }
 
   tasks(): readonly LabelRow[] {
-    return this.#labels((queue) => queue.task)
-  }
-
-  #labels(pick: (queue: { namespace: string; task: string }) => string): readonly LabelRow[] {
-    const sums = new Map<string, LabelRow>()
-    for (const queue of this.#queues.list(ALL_QUEUES)) {
-      const label = pick(queue)
-      const sum = sums.get(label)
-      const { total, pending } = countsOf(queue, 0)
-      sums.set(label, {
-        label,
-        queues: (sum?.queues ?? 0) + 1,
-        partitions: (sum?.partitions ?? 0) + queue.partitions,
-        total: (sum?.total ?? 0) + total,
-        pending: (sum?.pending ?? 0) + pending,
-      })
-    }
-    return [...sums.values()].sort((a, b) => (a.label < b.label ? -1 : 1))
+    return labelRows(this.#queues.list(ALL_QUEUES), (queue) => queue.task)
   }
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { QUEUE_MODE } from '../../../model.ts'
 import type { PartitionRow } from '../../../store.ts'
+import { partitionRow } from '../../partition-rows.ts'
 import { query } from '../rows.ts'
 
 /** A partition as it is read for listings. */
@@ -80,25 +81,19 @@ export class PartitionFiguresReader {
     const sum = (pick: (row: CursorColumns) => number, rows = cursors): number =>
       rows.reduce((all, row) => all + pick(row), 0)
     const consumedAt = cursors.flatMap((row) => row.consumed_at ?? [])
-    return {
-      id: partition.uuid,
-      name: partition.name,
-      queue: partition.queue,
-      createdAtUs: partition.created_at,
-      counts: {
-        total,
-        pending,
-        processing: sum((row) => row.lease_left, live),
-        completed: total - pending,
-        failed: sum((row) => row.failed),
-        deadLetter: this.#sql.dead.one(partition.uuid)?.n ?? 0,
-      },
-      oldestMessageUs: this.oldestAfter(partition, 0),
-      newestMessageUs: this.#sql.last.one(partition.id, partition.head)?.created_at ?? null,
-      totalConsumed: sum((row) => row.consumed),
-      batchesConsumed: sum((row) => row.batches),
-      lastConsumedAtUs: consumedAt.length === 0 ? null : Math.max(...consumedAt),
-    }
+    return partitionRow({
+      ...partition,
+      total,
+      pending,
+      processing: sum((row) => row.lease_left, live),
+      failed: sum((row) => row.failed),
+      dead: this.#sql.dead.one(partition.uuid)?.n ?? 0,
+      oldest: this.oldestAfter(partition, 0),
+      newest: this.#sql.last.one(partition.id, partition.head)?.created_at ?? null,
+      consumed: sum((row) => row.consumed),
+      batches: sum((row) => row.batches),
+      consumed_at: consumedAt.length === 0 ? null : Math.max(...consumedAt),
+    })
   }
 
   /** The cursor of the consumers without a group, else the lowest of the groups. Queue API 9. */

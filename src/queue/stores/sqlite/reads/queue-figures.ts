@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { QUEUE_MODE } from '../../../model.ts'
-import type { QueueFigures } from '../../figures.ts'
+import type { QueueFigures, QueueFilter } from '../../figures.ts'
+import type { LiveQueue } from '../../overview-rows.ts'
 import { query } from '../rows.ts'
 
 const COLUMNS = `q.id, q.uuid, q.name, q.namespace, q.task, q.priority, q.created_at, q.partitions,
@@ -16,23 +17,6 @@ const MATCHES = `q.deleted = 0 AND (?1 IS NULL OR q.namespace = ?1) AND (?2 IS N
 
 /** "All" for LIMIT. */
 const NO_LIMIT = -1
-
-/** Which queues are wanted; null matches all. */
-export interface QueueFilter {
-  readonly namespace: string | null
-  readonly task: string | null
-  readonly search: string | null
-  readonly limit: number | null
-  readonly offset: number
-}
-
-export const ALL_QUEUES: QueueFilter = {
-  namespace: null,
-  task: null,
-  search: null,
-  limit: null,
-  offset: 0,
-}
 
 /** Reads queues with what listings show of them, from running totals alone. */
 export class QueueFiguresReader {
@@ -63,6 +47,14 @@ export class QueueFiguresReader {
     return this.#sql.list.all(namespace, task, search, limit ?? NO_LIMIT, offset)
   }
 
+  /** The same with the messages inside leases that are live at `nowUs`. */
+  live(filter: QueueFilter, nowUs: number): readonly LiveQueue[] {
+    const processing = this.#processing(nowUs)
+    return this.list(filter).map((queue) => {
+      return { ...queue, processing: processing.get(queue.id) ?? 0 }
+    })
+  }
+
   total({ namespace, task, search }: QueueFilter): number {
     return this.#sql.total.one(namespace, task, search)?.n ?? 0
   }
@@ -72,7 +64,7 @@ export class QueueFiguresReader {
   }
 
   /** Messages in live leases by queue id. */
-  processing(nowUs: number): ReadonlyMap<number, number> {
+  #processing(nowUs: number): ReadonlyMap<number, number> {
     return new Map(this.#sql.processing.all(nowUs).map(({ queue_id, n }) => [queue_id, n]))
   }
 }
