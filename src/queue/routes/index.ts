@@ -16,7 +16,7 @@ import type { QueueRouteParts } from './parts.ts'
 import { popRoutes } from './pop.ts'
 import { postgresStatsRoutes } from './postgres-stats.ts'
 import { pushRoutes } from './push.ts'
-import { refuseNul } from './request.ts'
+import { refuseNulAfter, refuseNulBefore } from './request.ts'
 import { partitionRoutes, queueRemovalRoutes, queueRoutes } from './resources.ts'
 import { seekRoutes } from './seek.ts'
 import { statusRoutes } from './status.ts'
@@ -66,7 +66,8 @@ const RESOURCES: readonly ((router: Router, parts: QueueRouteParts) => void)[] =
 /** The queue's routes on one router, to be mounted at the root behind the gate. */
 export function queueRouter(parts: QueueRouteParts): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
-  router.use(refuseNul)
+  refuseNulBefore(router)
   for (const register of RESOURCES) register(router, parts)
+  router.use(refuseNulAfter)
   return router
 }

@@ -1,6 +1,6 @@
 import type { Router } from 'express'
 import { answerJsonText, HttpError } from '../../http/index.ts'
-import { isoMicros, isoMicrosOrNull, QUEUE_MODE } from '../model.ts'
+import { checkName, isoMicros, isoMicrosOrNull, QUEUE_MODE } from '../model.ts'
 import { deleteMessage, listMessages, queueMessages, showMessage } from '../shapes/messages.ts'
 import type { ConsumerMode, MessageDetail, MessageFilter, MessageRow } from '../store-ops.ts'
 import { jsonWith } from './json-text.ts'
@@ -102,7 +102,7 @@ function listRoutes(router: Router, { engine, clock }: QueueRouteParts): void {
   })
 
   router.get(queueMessages.path, async (req, res) => {
-    const queue = pathParam(req, 'queue')
+    const queue = checkName('queue', pathParam(req, 'queue'))
     const { limit, offset } = queryOf(queueMessages.query, req)
     if ((await engine.read('queueDetail', { queue })) === null) {
       throw new HttpError('not_found', 'Queue not found')

@@ -1,9 +1,9 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response, Router } from 'express'
 import type { z } from 'zod'
 import { HttpError, readJson } from '../../http/index.ts'
 import { isStorableText, QUEUE_MODE } from '../model.ts'
 
-const NUL = /%00/
+const NUL = '%00'
 
 const TYPE_WORDS = new Map([
   ['string', 'text'],
@@ -99,9 +99,31 @@ export function producerOf(req: Request): string | null {
   throw new HttpError('invalid_request', 'the sub of the token must be text without NUL')
 }
 
-/** Refuses a target with a NUL in it: nothing that is stored bears such a name. */
-export const refuseNul: RequestHandler = (req, _res, next) => {
-  if (NUL.test(req.url)) throw new HttpError('invalid_request', 'the URL must not hold a NUL')
+/** Path parameters that are no names; a name is checked by `checkName`, like everywhere. */
+const PLAIN_PARAMS = ['leaseId', 'id', 'partitionId', 'transactionId', 'traceName', 'path', 'rest']
+
+function nulError(): HttpError {
+  return new HttpError('invalid_request', 'the URL must not hold a NUL')
+}
+
+/** Refuses a query with a NUL in it, and a path parameter with one that is no name: nothing stored is so called. */
+export function refuseNulBefore(router: Router): void {
+  router.use((req, _res, next) => {
+    const query = req.url.indexOf('?')
+    if (query !== -1 && req.url.includes(NUL, query)) throw nulError()
+    next()
+  })
+  for (const name of PLAIN_PARAMS) {
+    router.param(name, (_req, _res, next, value: unknown) => {
+      if (String(value).includes('\0')) throw nulError()
+      next()
+    })
+  }
+}
+
+/** The same for a path that no route has taken. */
+export const refuseNulAfter: RequestHandler = (req, _res, next) => {
+  if (req.url.includes(NUL)) throw nulError()
   next()
 }
 

@@ -1,6 +1,6 @@
 import type { Router } from 'express'
 import { answerJson, HttpError } from '../../http/index.ts'
-import { isoMicros, isoMicrosOrNull } from '../model.ts'
+import { checkName, isoMicros, isoMicrosOrNull } from '../model.ts'
 import { statusQueue, statusQueues } from '../shapes/status.ts'
 import type { PartitionRow } from '../store.ts'
 import type { QueueRouteParts } from './parts.ts'
@@ -42,7 +42,7 @@ export function statusQueueRoutes(router: Router, { engine }: QueueRouteParts): 
   })
 
   router.get(statusQueue.path, async (req, res) => {
-    const name = pathParam(req, 'queue')
+    const name = checkName('queue', pathParam(req, 'queue'))
     const [detail, options] = await Promise.all([
       engine.read('queueDetail', { queue: name }),
       engine.read('queueOptions', { queue: name }),

@@ -6,29 +6,35 @@ import { fails } from './values.ts'
 /** Seconds up to this many are still exact in microseconds, the unit of the store. */
 const MAX_WHOLE = 2_147_483_647
 
-/** Whole seconds, milliseconds or counts; fractions are cut off. */
-const whole = z.number().transform(Math.trunc).pipe(z.number().min(-MAX_WHOLE).max(MAX_WHOLE))
-const wholeOption = whole.nullish()
+/** A whole number from `min` on; fractions are cut off. */
+function whole(min: number) {
+  return z.number().transform(Math.trunc).pipe(z.number().min(min).max(MAX_WHOLE)).nullish()
+}
+
+/** Seconds, milliseconds or counts: less than none means nothing. */
+const amountOption = whole(0)
+/** An order, or a value that is clamped: below zero has a meaning too. */
+const wholeOption = whole(-MAX_WHOLE)
 const flagOption = z.boolean().nullish()
 
 /** The options of a queue as a request gives them; null means "back to the default". Section 5.1. */
 export const queueOptionFields = {
-  leaseTime: wholeOption,
-  retryLimit: wholeOption,
-  retryDelay: wholeOption,
+  leaseTime: amountOption,
+  retryLimit: amountOption,
+  retryDelay: amountOption,
   priority: wholeOption,
-  maxSize: wholeOption,
-  ttl: wholeOption,
+  maxSize: amountOption,
+  ttl: amountOption,
   deadLetterQueue: flagOption,
   dlqAfterMaxRetries: flagOption,
-  delayedProcessing: wholeOption,
-  windowBuffer: wholeOption,
-  retentionSeconds: wholeOption,
-  completedRetentionSeconds: wholeOption,
+  delayedProcessing: amountOption,
+  windowBuffer: amountOption,
+  retentionSeconds: amountOption,
+  completedRetentionSeconds: amountOption,
   retentionEnabled: flagOption,
   encryptionEnabled: flagOption,
-  maxWaitTimeSeconds: wholeOption,
-  dedupWindowSeconds: wholeOption,
+  maxWaitTimeSeconds: amountOption,
+  dedupWindowSeconds: amountOption,
   minPopWaitTime: wholeOption,
 } as const
 
@@ -80,6 +86,6 @@ export const configure = operation({
         options: queueOptions,
       }),
     },
-    400: fails('`queue` is missing, or a member has the wrong type.'),
+    400: fails('`queue` is missing, or a member has the wrong type or is out of range.'),
   },
 })

@@ -92,7 +92,7 @@ describe('queues', () => {
     },
   )
 
-  it.each(['x'.repeat(256), '😀'.repeat(256)])(
+  it.each(['x'.repeat(256), '😀'.repeat(256), 'a\u0000'])(
     'named %j are refused alike everywhere',
     async (queue) => {
       const path = encodeURIComponent(queue)
@@ -102,6 +102,8 @@ describe('queues', () => {
         await broker.call(`DELETE /api/v1/resources/queues/${path}`),
         await broker.call(`DELETE /api/v1/queues/${path}/clear`),
         await broker.call(`GET /api/v1/pop/queue/${path}`),
+        await broker.call(`GET /api/v1/status/queues/${path}`),
+        await broker.call(`GET /api/v1/status/queues/${path}/messages`),
       ]
       const error = 'queue must be text of 1 to 255 characters'
       expect(answers.map((answer) => [answer.status, answer.body])).toEqual(

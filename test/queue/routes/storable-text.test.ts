@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JWT_ON, lastingToken, startTestBroker, type TestBroker } from '../../support/broker.ts'
+import { QUEUE_API_ROUTES } from '../../table/queue-api-routes.ts'
 
 let broker: TestBroker
 let guarded: TestBroker
@@ -11,6 +12,18 @@ afterAll(() => Promise.all([broker.stop(), guarded.stop()]))
 
 const NUL = '\u0000'
 const HALF = '\ud83d'
+
+/** Path parameters that are names; the others are ids. */
+const NAMES = new Set(['queue', 'partition', 'group'])
+
+/** Every parameter of every path, with a request that has a NUL there alone. */
+const PARAMS = QUEUE_API_ROUTES.flatMap(([method, path]) =>
+  [...path.matchAll(/:(\w+)/g)].map(([param, name = '']) => {
+    const target = path.replace(`${param}/`, 'a%00b/').replace(new RegExp(`${param}$`), 'a%00b')
+    const route = `${method} ${target.replaceAll(/:\w+/g, 'a')}`
+    return [`${param} of ${method} ${path}`, { name, route }] as const
+  }),
+)
 
 describe('text that no store gives back as it came', () => {
   it.each([
@@ -34,16 +47,23 @@ describe('text that no store gives back as it came', () => {
     expect(body.messages[0].data).toEqual(payload)
   })
 
+  it.each(PARAMS)('is refused as %s', async (_, { name, route }) => {
+    const { status, body } = await broker.call(route)
+    const error = NAMES.has(name)
+      ? `${name} must be text of 1 to 255 characters`
+      : 'the URL must not hold a NUL'
+    expect([status, body]).toEqual([400, { error }])
+  })
+
   it.each([
-    'GET /api/v1/pop/queue/a%00b',
     'GET /api/v1/pop/queue/q?consumerGroup=a%00b',
     'GET /api/v1/pop?namespace=a%00b',
     'GET /api/v1/messages?queue=a%00b',
-    'GET /api/v1/messages/p/a%00b',
     'GET /api/v1/dlq?queue=a%00b',
-    'GET /api/v1/traces/by-name/a%00b',
-    'DELETE /api/v1/consumer-groups/a%00b',
-    'POST /api/v1/lease/a%00b/extend',
+    'GET /assets/a%00b',
+    'GET /assets/a/%00/b',
+    'GET /faviconx%00',
+    'GET /api/v1/nowhere/a%00b',
   ])('is refused in the target %s', async (route) => {
     const { status, body } = await broker.call(route)
     expect([status, body]).toEqual([400, { error: 'the URL must not hold a NUL' }])
