@@ -9,6 +9,7 @@ import {
   openSpill,
   type QueueEngine,
   type QueueStore,
+  type SetAside,
 } from '../queue/index.ts'
 import { StoreFailedError, StoreLockedError } from '../storage/index.ts'
 import { BootError } from './boot-error.ts'
@@ -61,10 +62,15 @@ async function openSpillOf(config: Config, log: Logger): Promise<OpenedSpill | u
   const { url, spillDir: folder, spillMaxBytes: maxBytes } = config.database
   if (url === undefined || folder === '') return undefined
   const { encryptionKey } = config.queue
-  const onDamage = (path: string) =>
-    log.error({ path }, 'a file of the spill is damaged; its rest was kept aside')
+  const onSetAside = (what: SetAside) =>
+    log.error(what, 'a push that waited in the spill was set aside in its refused.jsonl')
+  const onTorn = (path: string, bytes: number) =>
+    log.warn(
+      { path, bytes },
+      'a push that a crash cut short, unanswered, was dropped from the spill',
+    )
   try {
-    return await openSpill({ folder, maxBytes, encryptionKey, onDamage })
+    return await openSpill({ folder, maxBytes, encryptionKey, onSetAside, onTorn })
   } catch (cause) {
     const why = `OUTAGE_SPILL_DIR: "${folder}" cannot be used (${spillFault(cause)})`
     throw new BootError(why, { cause })

@@ -1,3 +1,4 @@
+export { Backoff } from './backoff.ts'
 export {
   StoreBusyError,
   StoreClosedError,
@@ -44,4 +45,4 @@ export {
   type Tx,
 } from './postgres/index.ts'
 export { siblingUrl } from './sibling.ts'
-export { SpillLog, type SpillLogOptions } from './spill/index.ts'
+export { type SpillEntry, SpillLog, type SpillLogOptions } from './spill/index.ts'

@@ -161,13 +161,23 @@ export interface QueueEngine {
   counters(): EngineCounters
   rates(): Rates
   /** Pushes that wait in files because the store is away or was; undefined where none ever do. */
-  spilled(): { readonly pending: number; readonly failed: number } | undefined
+  spilled(): SpillState | undefined
   /** Resolves when the store answers. */
   ping(): Promise<void>
   /** Answers all waiting pops with nothing, refuses new waits, and finishes the writes in flight. */
   drain(): Promise<void>
   /** Drains, stops the jobs and closes the store. */
   close(): Promise<void>
+}
+
+/** How it stands with a spill. */
+export interface SpillState {
+  /** Messages that wait. */
+  readonly pending: number
+  /** What was set aside because it cannot be read or stored. */
+  readonly failed: number
+  /** The files cannot be read or written, or the store fails though it is there: somebody has to look at the log. */
+  readonly stuck: boolean
 }
 
 /** Kinds of writes that are no part of the core queue and pass through the engine as they are. */

@@ -1,10 +1,10 @@
 import { type SpillLog, StoreUnavailableError } from '../../storage/index.ts'
 import type { PayloadCipher } from '../cipher.ts'
-import type { PushReply } from '../engine/api.ts'
+import type { PushReply, SpillState } from '../engine/api.ts'
 import { idAtMicros } from '../message-id.ts'
 import type { PushItem, WaitingPush } from '../store.ts'
 import { encodePush } from './record.ts'
-import { Replayer, type ReplayerParts } from './replayer.ts'
+import { Replayer, type ReplayerParts, type SetAside } from './replayer.ts'
 import type { Waiting } from './waiting.ts'
 
 /** A log, and what was found in it. */
@@ -12,8 +12,10 @@ export interface OpenedSpill {
   readonly log: SpillLog
   readonly cipher: PayloadCipher
   readonly waiting: Waiting
-  /** What was set aside before, and files that could not be read to their end. */
+  /** What was set aside before. */
   readonly failed: number
+  /** Told of each message, and of bytes that cannot be read, when they are durable in another place. */
+  readonly onSetAside: (what: SetAside) => void
 }
 
 /** What a spill needs of the engine. */
@@ -36,23 +38,25 @@ export class OutageSpill {
   #lastUs = 0
 
   constructor(opened: OpenedSpill, parts: SpillParts) {
-    const { log, cipher, waiting, failed } = opened
+    const { log, cipher, waiting, failed, onSetAside } = opened
     this.#opened = opened
     this.#nowUs = parts.nowUs
     this.#failed = failed
     this.#replayer = new Replayer({
       ...{ ...parts, log, cipher },
-      onDone: (push) => waiting.remove(push),
-      onRefused: () => {
+      onDone: (push, segment) => waiting.leave(push, segment),
+      onSetAside: (what) => {
         this.#failed += 1
+        onSetAside(what)
       },
     })
     this.#replayer.kick()
   }
 
-  /** Messages that wait, and what was set aside because it cannot be stored. */
-  state(): { readonly pending: number; readonly failed: number } {
-    return { pending: this.#opened.waiting.pending, failed: this.#failed }
+  state(): SpillState {
+    const { log, waiting } = this.#opened
+    const stuck = this.#replayer.failing || log.broken
+    return { pending: waiting.pending, failed: this.#failed, stuck }
   }
 
   /**
@@ -108,7 +112,7 @@ export class OutageSpill {
     // Counted before it is on disk: whoever comes meanwhile lines up behind.
     waiting.add(push)
     try {
-      await log.append(encodePush(push, cipher))
+      waiting.enter(push, await log.append(encodePush(push, cipher)))
     } catch (error) {
       waiting.remove(push)
       throw error

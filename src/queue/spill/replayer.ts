@@ -1,5 +1,6 @@
-import { type SpillLog, StoreError, sqlState } from '../../storage/index.ts'
+import { type SpillEntry, type SpillLog, sqlState } from '../../storage/index.ts'
 import type { PayloadCipher } from '../cipher.ts'
+import { ReplayLoop, type ReplayStep, unlessRefused } from '../replay-loop.ts'
 import type { QueueStore, StoreNote, WaitingPush, Wake } from '../store.ts'
 import { decodePush, encodePush, type SpilledPush } from './record.ts'
 
@@ -8,11 +9,16 @@ const STEP_RECORDS = 200
 const STEP_BYTES = 4_194_304
 /** Pushes of one step came within this time, because the step has one moment for its duplicate check. */
 const STEP_SPAN_US = 1_000_000
-/** While the database is away, and while push maintenance holds pushes back. */
-const RETRY_MS = 250
 
-/** SQLSTATE classes that blame the data: data exception, constraint, limit exceeded, raised by a function. */
-const BAD_DATA = /^(22|23|54|P0)/
+/** What was set aside and where it had waited; nothing of what it held. */
+export interface SetAside {
+  readonly reason: string
+  readonly file: string
+  readonly offset: number
+  /** Undefined when it cannot be read. */
+  readonly queue?: string
+  readonly partition?: string
+}
 
 /** What a replayer works with. */
 export interface ReplayerParts {
@@ -25,130 +31,107 @@ export interface ReplayerParts {
   /** Told of what goes wrong: of an outage once. */
   readonly onError: (error: unknown) => void
   /** Told when a push has left the line: stored, known before, or refused. */
-  readonly onDone: (push: SpilledPush) => void
-  /** Told of each message, and each unreadable record, that was set aside. */
-  readonly onRefused: () => void
+  readonly onDone: (push: SpilledPush, segment: number) => void
+  /** Told of each message, and of bytes that cannot be read, when they are durable in another place. */
+  readonly onSetAside: (what: SetAside) => void
 }
 
-/** True when the store works and refuses just this: waiting would not help. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof StoreError && error.status === 503) return false
+/** A push and where it waits. */
+interface Read {
+  readonly entry: SpillEntry
+  readonly push: SpilledPush
+}
+
+/** One message as it would have come alone. */
+interface Alone extends SpilledPush {
+  readonly messages: readonly [WaitingPush]
+}
+
+/** The store's own words for a refusal could repeat what it refused. */
+function faultOf(error: unknown): string {
   const state = sqlState(error)
-  return state === undefined || BAD_DATA.test(state)
+  return state === undefined ? 'refused by the store' : `refused by the database, SQLSTATE ${state}`
 }
 
 /** Stores what waits in a log, in order, as soon as the store takes it. */
 export class Replayer {
   readonly #parts: ReplayerParts
+  readonly #loop: ReplayLoop
   /** Messages that were refused in a step that could not be finished. */
   readonly #refused = new Set<string>()
-  #running: Promise<void> | undefined
-  #again = false
-  #stopped = false
-  #away = false
-  #retry: NodeJS.Timeout | undefined
 
   constructor(parts: ReplayerParts) {
     this.#parts = parts
+    this.#loop = new ReplayLoop(() => this.#step(), parts.onError)
   }
 
   /** True while the last try found the store away. */
   get away(): boolean {
-    return this.#away
+    return this.#loop.away
+  }
+
+  /** True while it cannot go on though the store is there. */
+  get failing(): boolean {
+    return this.#loop.failing
   }
 
   /** Starts, or makes a running replay look once more; returns at once. */
   kick(): void {
-    this.#again = true
-    if (this.#stopped || this.#retry !== undefined) return
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined
-    })
+    this.#loop.kick()
   }
 
   /** Ends after the step in flight. */
-  async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#retry)
-    await this.#running
+  stop(): Promise<void> {
+    return this.#loop.stop()
   }
 
-  async #run(): Promise<void> {
-    while (this.#again && !this.#stopped && this.#retry === undefined) {
-      this.#again = false
-      if (!(await this.#toTheEnd())) this.#tryLater()
+  async #step(): Promise<ReplayStep> {
+    const { log, cipher, onDone } = this.#parts
+    const entries = await log.peek(STEP_RECORDS, STEP_BYTES)
+    const [oldest] = entries
+    if (oldest === undefined) return 'done'
+    const step: Read[] = []
+    for (const entry of entries) {
+      const push = entry.damaged ? null : decodePush(entry.body, cipher)
+      const firstUs = step[0]?.push.atUs ?? push?.atUs ?? 0
+      if (push === null || Math.abs(push.atUs - firstUs) > STEP_SPAN_US) break
+      step.push({ entry, push })
     }
-  }
-
-  #tryLater(): void {
-    if (this.#stopped) return
-    this.#retry = setTimeout(() => {
-      this.#retry = undefined
-      this.kick()
-    }, RETRY_MS)
-    this.#retry.unref()
-  }
-
-  /** False when it has to try again later. */
-  async #toTheEnd(): Promise<boolean> {
-    try {
-      while (!this.#stopped) {
-        const bodies = await this.#parts.log.peek(STEP_RECORDS, STEP_BYTES)
-        if (bodies.length === 0) return true
-        const stored = await this.#step(bodies)
-        this.#away = false
-        if (!stored) return false
-      }
-      return true
-    } catch (error) {
-      if (!this.#away) this.#parts.onError(error)
-      this.#away = true
-      return false
+    const last = step.at(-1)
+    if (last === undefined) {
+      await this.#setAsideUnread(oldest)
+      await log.release(oldest)
+      return 'more'
     }
+    if (!(await this.#store(step))) return 'held'
+    await log.release(last.entry)
+    this.#refused.clear()
+    for (const { push, entry } of step) onDone(push, entry.segment)
+    return 'more'
   }
 
   /** False when the store holds pushes back. */
-  async #step(bodies: readonly Buffer[]): Promise<boolean> {
-    const { log, cipher, onDone } = this.#parts
-    const pushes = bodies.map((body) => decodePush(body, cipher))
-    const [first] = pushes
-    if (!first) {
-      await this.#setAside('it cannot be read', bodies[0])
-      await log.release(bodies.slice(0, 1))
-      return true
-    }
-    const near = (push: SpilledPush | null): push is SpilledPush =>
-      push !== null && Math.abs(push.atUs - first.atUs) <= STEP_SPAN_US
-    const end = pushes.findIndex((push) => !near(push))
-    const step = pushes.slice(0, end < 0 ? pushes.length : end).filter(near)
-    const messages = step.flatMap((push) => push.messages)
-    if (!(await this.#store(messages, first.atUs))) return false
-    await log.release(bodies.slice(0, step.length))
-    this.#refused.clear()
-    for (const push of step) onDone(push)
-    return true
+  #store(step: readonly Read[]): Promise<boolean> {
+    const atUs = step[0]?.push.atUs ?? 0
+    const messages = step.flatMap(({ push }) => push.messages)
+    return unlessRefused(
+      () => this.#send(messages, atUs),
+      () => this.#storeOneByOne(step, atUs),
+    )
   }
 
-  async #store(messages: readonly WaitingPush[], atUs: number): Promise<boolean> {
-    try {
-      return await this.#send(messages, atUs)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      this.#parts.onError(error)
-      return this.#storeOneByOne(messages, atUs)
-    }
-  }
-
-  async #storeOneByOne(messages: readonly WaitingPush[], atUs: number): Promise<boolean> {
-    for (const message of messages) {
-      if (this.#refused.has(message.id)) continue
-      try {
-        if (!(await this.#send([message], atUs))) return false
-      } catch (error) {
-        if (!isRefusal(error)) throw error
-        this.#refused.add(message.id)
-        const reason = error instanceof Error ? error.message : String(error)
-        await this.#setAside(reason, encodePush({ atUs, messages: [message] }, this.#parts.cipher))
+  async #storeOneByOne(step: readonly Read[], atUs: number): Promise<boolean> {
+    for (const { entry, push } of step) {
+      for (const message of push.messages) {
+        if (this.#refused.has(message.id)) continue
+        const stored = await unlessRefused(
+          () => this.#send([message], atUs),
+          async (error) => {
+            await this.#setAside(entry, { atUs: push.atUs, messages: [message] }, error)
+            return true
+          },
+        )
+        if (!stored) return false
       }
     }
     return true
@@ -162,9 +145,24 @@ export class Replayer {
     return !held
   }
 
-  async #setAside(reason: string, body: Buffer | undefined): Promise<void> {
-    const record = body?.toString() ?? ''
-    await this.#parts.log.refuse(JSON.stringify({ reason, record }))
-    this.#parts.onRefused()
+  async #setAside({ file, offset }: SpillEntry, push: Alone, error: unknown): Promise<void> {
+    const { log, cipher, onSetAside } = this.#parts
+    const [message] = push.messages
+    const { queue, partition } = message.item
+    const reason = error instanceof Error ? error.message : String(error)
+    const record = encodePush(push, cipher).toString()
+    await log.refuse(JSON.stringify({ reason, file, offset, queue, partition, record }))
+    this.#refused.add(message.id)
+    onSetAside({ reason: faultOf(error), file, offset, queue, partition })
+  }
+
+  async #setAsideUnread({ file, offset, body, damaged }: SpillEntry): Promise<void> {
+    const { log, onSetAside } = this.#parts
+    const where = { file, offset }
+    const line = damaged
+      ? { reason: 'its bytes are damaged', ...where, bytes: body.toString('base64') }
+      : { reason: 'it cannot be read with this key', ...where, record: body.toString() }
+    await log.refuse(JSON.stringify(line))
+    onSetAside({ reason: line.reason, ...where })
   }
 }

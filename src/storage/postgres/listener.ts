@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { Backoff } from './backoff.ts'
+import { Backoff } from '../backoff.ts'
 import { clientConfig } from './pool.ts'
 import type { ChannelListener, PgTarget } from './types.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
+import { Backoff } from '../backoff.ts'
 import { StoreBusyError, StoreClosedError, StoreUnavailableError } from '../errors.ts'
-import { Backoff } from './backoff.ts'
 import { endsConnection, storeError } from './errors.ts'
 import { TYPES } from './parsers.ts'
 import type { PgHostOptions, PgTarget } from './types.ts'

@@ -3,9 +3,17 @@ import { join } from 'node:path'
 import { StoreUnavailableError } from '../errors.ts'
 import { GroupCommit } from '../group-commit.ts'
 import { type FolderLock, takeFolder } from '../lock-thread.ts'
-import { frame, frameBytes, readFrame } from './frame.ts'
+import { frame } from './frame.ts'
 import { notePlace, type Place, readPlace } from './place.ts'
-import { type Finder, makeSegment, openSegments, removeSegment, type Segment } from './segment.ts'
+import {
+  entryAt,
+  type Finder,
+  makeSegment,
+  openSegments,
+  removeSegment,
+  type Segment,
+  type SpillEntry,
+} from './segment.ts'
 
 /** A file of this size is followed by another one, so that what was read can go. */
 const SEGMENT_BYTES = 16_777_216
@@ -13,15 +21,13 @@ const SEGMENT_BYTES = 16_777_216
 const REFUSED_FILE = 'refused.jsonl'
 
 /** Settings of a log. */
-export interface SpillLogOptions {
+export interface SpillLogOptions extends Finder {
   readonly folder: string
   /** Most bytes in all files together; what does not fit is refused. */
   readonly maxBytes: number
   readonly segmentBytes?: number
-  /** Told of every record that is still to be read, oldest first. */
-  readonly onRecord: (body: Buffer) => void
-  /** Told of the copy of a file that cannot be read to its end. */
-  readonly onDamage: (path: string) => void
+  /** Told of every file that is done with and gone. */
+  readonly onGone?: (segment: number) => void
 }
 
 /**
@@ -33,7 +39,7 @@ export class SpillLog {
   readonly #options: SpillLogOptions
   readonly #lock: FolderLock
   readonly #segments: Segment[]
-  readonly #group: GroupCommit<Buffer, true>
+  readonly #group: GroupCommit<Buffer, number>
   #head: Place
   #nextNumber: number
   #bytes: number
@@ -53,7 +59,7 @@ export class SpillLog {
     this.#head = head
     this.#nextNumber = Math.max(head.segment, segments.at(-1)?.number ?? 0) + 1
     this.#bytes = segments.reduce((sum, { end }) => sum + end, 0)
-    this.#group = new GroupCommit<Buffer, true>({
+    this.#group = new GroupCommit<Buffer, number>({
       sizeOf: (record) => record.length,
       commit: (records) => this.#alone(() => this.#write(records)),
     })
@@ -61,63 +67,62 @@ export class SpillLog {
 
   /** Opens a folder, making it if need be. @throws as `takeFolder`, or the system's error */
   static async open(options: SpillLogOptions): Promise<SpillLog> {
-    const { folder, onRecord, onDamage } = options
+    const { folder } = options
     const lock = await takeFolder(folder)
     try {
       const head = await readPlace(folder)
-      const finder: Finder = {
-        record(body, segment, at) {
-          const done = segment < head.segment || (segment === head.segment && at < head.offset)
-          if (!done) onRecord(body)
-        },
-        damage: onDamage,
-      }
-      return new SpillLog(options, lock, await openSegments(folder, finder), head)
+      return new SpillLog(options, lock, await openSegments(folder, head, options), head)
     } catch (error) {
       await lock.close()
       throw error
     }
   }
 
-  /** Resolves when the record is on disk. @throws StoreUnavailableError when there is no room or the disk fails */
-  async append(body: Buffer): Promise<void> {
+  /** True when the disk has failed in a way after which nothing more is taken before the next start. */
+  get broken(): boolean {
+    return this.#broken
+  }
+
+  /**
+   * Resolves, with the number of the file, when the record is on disk.
+   * @throws StoreUnavailableError when there is no room or the disk fails
+   */
+  async append(body: Buffer): Promise<number> {
     const record = frame(body)
     if (this.#broken || this.#bytes + record.length > this.#options.maxBytes) {
       throw new StoreUnavailableError({ cause: new Error('the spill takes no more') })
     }
     this.#bytes += record.length
     try {
-      await this.#group.submit(record)
+      return await this.#group.submit(record)
     } catch (cause) {
       this.#bytes -= record.length
       throw new StoreUnavailableError({ cause })
     }
   }
 
-  /** The oldest records that are not released, up to a number of them and about a number of bytes. */
-  peek(most: number, mostBytes: number): Promise<readonly Buffer[]> {
+  /** The oldest entries that are not released, up to a number of them and about a number of bytes. */
+  peek(most: number, mostBytes: number): Promise<readonly SpillEntry[]> {
     return this.#alone(async () => {
-      const bodies: Buffer[] = []
+      const entries: SpillEntry[] = []
       let bytes = 0
       for (const segment of this.#segments) {
         let at = segment.number === this.#head.segment ? this.#head.offset : 0
-        while (at < segment.end && bodies.length < most && bytes < mostBytes) {
-          const body = await readFrame(segment.file, at, segment.end)
-          if (typeof body === 'string') throw new Error(`${segment.path}: a record is ${body}`)
-          bodies.push(body)
-          at += frameBytes(body)
-          bytes += body.length
+        while (at < segment.end && entries.length < most && bytes < mostBytes) {
+          const entry = await entryAt(segment, at)
+          entries.push(entry)
+          at = entry.end
+          bytes += entry.body.length
         }
       }
-      return bodies
+      return entries
     })
   }
 
-  /** Releases the oldest records, which `peek` gave; files that hold nothing else go. */
-  release(bodies: readonly Buffer[]): Promise<void> {
+  /** Releases everything up to an entry that `peek` gave, and that too; files that hold nothing else go. */
+  release({ segment: number, end }: SpillEntry): Promise<void> {
     return this.#alone(async () => {
-      for (const body of bodies) this.#pass(frameBytes(body))
-      await notePlace(this.#options.folder, this.#head)
+      this.#head = { segment: number, offset: end }
       for (let first = this.#segments[0]; first !== undefined; first = this.#segments[0]) {
         const { segment, offset } = this.#head
         if (first.number > segment || (first.number === segment && first.end > offset)) break
@@ -125,7 +130,11 @@ export class SpillLog {
         if (first === this.#writing) this.#writing = undefined
         this.#bytes -= first.end
         await removeSegment(first)
+        this.#options.onGone?.(first.number)
       }
+      // Without the note what comes after it is read once more after a crash, and is recognised. A full disk must
+      // not keep files from going.
+      await notePlace(this.#options.folder, this.#head).catch(() => undefined)
     })
   }
 
@@ -149,16 +158,6 @@ export class SpillLog {
     await this.#lock.close()
   }
 
-  #pass(bytes: number): void {
-    const { segment, offset } = this.#head
-    const first = this.#segments.find(
-      ({ number, end }) => number > segment || (number === segment && end > offset),
-    )
-    if (first === undefined) throw new Error('more is released than there is')
-    const at = first.number === segment ? offset : 0
-    this.#head = { segment: first.number, offset: at + bytes }
-  }
-
   /** One after the other: a file is never removed while it is written. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work)
@@ -166,7 +165,7 @@ export class SpillLog {
     return done
   }
 
-  async #write(records: readonly Buffer[]): Promise<readonly true[]> {
+  async #write(records: readonly Buffer[]): Promise<readonly number[]> {
     const segment = await this.#current()
     const bytes = Buffer.concat(records)
     try {
@@ -186,7 +185,7 @@ export class SpillLog {
       throw error
     }
     segment.end += bytes.length
-    return records.map(() => true)
+    return records.map(() => segment.number)
   }
 
   /** The file that is written to. After a start that is a new one. */

@@ -107,11 +107,12 @@ describe('the text of a scrape', () => {
   })
 
   it('shows the pushes that wait in files, with the buffer and while the store is down', async () => {
-    const spilled = { pending: 5, failed: 1 }
+    const spilled = { pending: 5, failed: 1, stuck: true }
     expect(await textOf({ spilled })).toMatch(/^queen_file_buffer_pending 12$/m)
     const down = await textOf({ store: undefined, spilled })
     expect(down).toMatch(/^queen_file_buffer_pending 5$/m)
     expect(down).toMatch(/^queen_file_buffer_failed 1$/m)
+    expect(down).toMatch(/^hivegate_spill_stuck 1$/m)
   })
 
   it('sums up the queues beyond the bound', async () => {

@@ -1,9 +1,23 @@
-import { copyFile, cp, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  cp,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { SpillLog, type SpillLogOptions, StoreLockedError } from '../../../src/storage/index.ts'
+
+/** Bytes in front of every record. */
+const HEADER = 12
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'hivegate-spill-'))
@@ -11,21 +25,35 @@ async function folder(): Promise<string> {
   return path
 }
 
-/** A log with what was found and what was damaged when it was opened. */
+/** A log with what was found, and how many torn bytes went, when it was opened. */
 async function open(path: string, more: Partial<SpillLogOptions> = {}) {
   const found: string[] = []
-  const damaged: string[] = []
+  const torn: number[] = []
+  const gone: number[] = []
   const log = await SpillLog.open({
     ...{ folder: path, maxBytes: 1_000_000, ...more },
     onRecord: (body) => found.push(body.toString()),
-    onDamage: (copy) => damaged.push(copy),
+    onTorn: (_, bytes) => torn.push(bytes),
+    onGone: (segment) => gone.push(segment),
   })
   onTestFinished(() => log.close())
   const append = (text: string) => log.append(Buffer.from(text))
-  const peek = async (most = 100) =>
-    (await log.peek(most, 1_000_000)).map((body) => body.toString())
-  const release = async (most: number) => log.release(await log.peek(most, 1_000_000))
-  return { log, found, damaged, append, peek, release }
+  const entries = (most = 100) => log.peek(most, 1_000_000)
+  /** Records as they were appended, and of what is damaged how many bytes are left. */
+  const peek = async (most?: number) =>
+    (await entries(most)).map(({ damaged, body }) => (damaged ? body.length : body.toString()))
+  const release = async (most: number) => {
+    const last = (await entries(most)).at(-1)
+    if (last !== undefined) await log.release(last)
+  }
+  return { log, found, torn, gone, append, peek, release }
+}
+
+/** Changes bytes of a file in place, as a disk that forgets does. */
+async function scribble(path: string, at: number, bytes: Buffer): Promise<void> {
+  const file = await openFile(path, 'r+')
+  await file.write(bytes, 0, bytes.length, at)
+  await file.close()
 }
 
 /** What `kill -9` leaves: the files as they are now. */
@@ -77,7 +105,7 @@ describe('a spill log', () => {
 
   it('takes files away that hold nothing more, and begins a new one when one is full', async () => {
     const path = await folder()
-    const { append, release, peek } = await open(path, { segmentBytes: 20 })
+    const { append, release, peek } = await open(path, { segmentBytes: 28 })
     for (const text of ['one', 'two', 'three', 'four']) await append(text)
     expect(await segmentsOf(path)).toHaveLength(2)
     await release(2)
@@ -97,24 +125,18 @@ describe('a spill log', () => {
     const [name = ''] = await segmentsOf(path)
     const { size } = await stat(join(path, name))
     const ends = texts.map((_, at) =>
-      texts.slice(0, at + 1).reduce((sum, text) => sum + 8 + text.length, 0),
+      texts.slice(0, at + 1).reduce((sum, text) => sum + HEADER + text.length, 0),
     )
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: size }), async (cut) => {
         const copy = await mkdtemp(join(tmpdir(), 'hivegate-spill-'))
         await copyFile(join(path, name), join(copy, name))
         await truncate(join(copy, name), cut)
-        const found: string[] = []
-        const log = await SpillLog.open({
-          ...{ folder: copy, maxBytes: 1000 },
-          onRecord: (body) => found.push(body.toString()),
-          onDamage: () => found.push('damage'),
-        })
-        await log.append(Buffer.from('next'))
+        const { log, found, append, peek } = await open(copy)
+        await append('next')
         const whole = texts.slice(0, ends.filter((end) => end <= cut).length)
         expect(found).toEqual(whole)
-        const bodies = await log.peek(10, 1000)
-        expect(bodies.map((body) => body.toString())).toEqual([...whole, 'next'])
+        expect(await peek()).toEqual([...whole, 'next'])
         await log.close()
         await rm(copy, { recursive: true })
       }),
@@ -122,21 +144,58 @@ describe('a spill log', () => {
     )
   })
 
-  it('keeps a copy of a file with damaged bytes, and goes on with what is whole', async () => {
+  it('finds what is whole behind damaged bytes, wherever they are, and gives them in their place', async () => {
+    const path = await folder()
+    const { append } = await open(path)
+    const texts = ['first', 'second', 'third', 'fourth']
+    for (const text of texts) await append(text)
+    const [name = ''] = await segmentsOf(path)
+    const [first, second] = [HEADER + 5, HEADER + 6]
+    await fc.assert(
+      fc.asyncProperty(fc.nat(second - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+        const copy = await crashed(path)
+        const bytes = await readFile(join(copy, name))
+        bytes.writeUInt8(bytes.readUInt8(first + at) ^ change, first + at)
+        await writeFile(join(copy, name), bytes)
+        const again = await open(copy)
+        expect(again.found).toEqual(['first', 'third', 'fourth'])
+        expect(await again.peek()).toEqual(['first', second, 'third', 'fourth'])
+        expect(again.torn).toEqual([])
+        await again.log.close()
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  it('goes on behind bytes that were damaged while it runs, and says when a file is gone', async () => {
+    const path = await folder()
+    const { append, peek, release, gone } = await open(path, { segmentBytes: 40 })
+    expect([await append('one'), await append('two'), await append('three')]).toEqual([1, 1, 1])
+    expect(await append('four')).toBe(2)
+    const [name = ''] = await segmentsOf(path)
+    await scribble(join(path, name), 2, Buffer.alloc(HEADER))
+    await truncate(join(path, name), 2 * (HEADER + 3) + 4)
+    expect(await peek()).toEqual([HEADER + 3, 'two', 4, 'four'])
+    await release(3)
+    expect(gone).toEqual([1])
+    await append('five')
+    expect(await peek()).toEqual(['four', 'five'])
+    expect((await open(await crashed(path))).found).toEqual(['four', 'five'])
+  })
+
+  it('drops an end that was cut short only where a crash can have done it, and says so', async () => {
     const path = await folder()
     const { append } = await open(path, { segmentBytes: 1 })
-    for (const text of ['a', 'bad', 'c']) await append(text)
-    const copy = await crashed(path)
-    const [, second = ''] = await segmentsOf(copy)
-    await writeFile(join(copy, second), Buffer.alloc(11))
-    const again = await open(copy)
-    expect(again.found).toEqual(['a', 'c'])
-    expect(again.damaged).toEqual([join(copy, `${second}.damaged`)])
-    expect(await again.peek()).toEqual(['a', 'c'])
+    for (const text of ['older', 'newer']) await append(text)
+    const [older = '', newer = ''] = await segmentsOf(path)
+    for (const name of [older, newer]) await truncate(join(path, name), HEADER + 3)
+    const again = await open(await crashed(path))
+    expect([again.found, again.torn]).toEqual([[], [HEADER + 3]])
+    expect(await again.peek()).toEqual([HEADER + 3])
   })
 
   it('refuses what does not fit, and has room again when something was released', async () => {
-    const { append, release, peek } = await open(await folder(), { maxBytes: 30 })
+    const { append, release, peek } = await open(await folder(), { maxBytes: 38 })
     await append('0123456789')
     await expect(append('0123456789')).rejects.toMatchObject({ status: 503, retryAfterS: 1 })
     await append('012')

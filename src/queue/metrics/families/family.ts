@@ -1,3 +1,4 @@
+import type { SpillState } from '../../engine/api.ts'
 import type { QueueFigures } from '../columns.ts'
 import type { FinishedInterval, ProcessIdentity } from '../recorder.ts'
 
@@ -64,7 +65,7 @@ export interface Scrape {
   readonly intervalMs: number
   readonly store: StoreFigures | undefined
   /** Pushes that wait in files; this process alone, whether the store answers or not. */
-  readonly spilled: { readonly pending: number; readonly failed: number } | undefined
+  readonly spilled: SpillState | undefined
 }
 
 /** The push buffer of the store and the files of this process together; undefined when nobody can tell. */

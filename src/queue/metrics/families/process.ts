@@ -66,6 +66,12 @@ export const PROCESS_FAMILIES: readonly Family[] = [
     'Buffered or spilled pushes that could not be replayed.',
     (s) => bufferFigure(s, 'failed'),
   ),
+  plain(
+    'hivegate_spill_stuck',
+    'gauge',
+    'Whether the outage spill of this process cannot go on, other than for an outage: 1 or 0.',
+    ({ spilled }) => (spilled === undefined ? undefined : Number(spilled.stuck)),
+  ),
   plain('queen_file_buffer_db_healthy', 'gauge', 'Whether the store answers: 1 or 0.', (s) =>
     s.store === undefined ? 0 : 1,
   ),
