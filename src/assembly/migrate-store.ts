@@ -3,8 +3,9 @@ import { HUB_MOVE } from '../hub/index.ts'
 import { ISSUER_MOVE } from '../issuer/index.ts'
 import { QUEUE_MOVE } from '../queue/index.ts'
 import { type MoveReport, type MoveStep, moveStore, StoreLockedError } from '../storage/index.ts'
+import { refuse } from './database-fault.ts'
 import { sqliteModules } from './embedded.ts'
-import { PG_MODULES, refuse, targetOf } from './postgres.ts'
+import { PG_MODULES, targetOf } from './postgres.ts'
 
 /** From where to where a store is moved. */
 export interface StoreMigration {

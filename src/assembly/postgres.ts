@@ -4,15 +4,10 @@ import type { Logger } from '../http/index.ts'
 import { HUB_PG_MODULE, postgresHubStore } from '../hub/index.ts'
 import { ISSUER_PG_MODULE, postgresIssuerStore } from '../issuer/index.ts'
 import { postgresQueueModule, postgresQueueStore } from '../queue/index.ts'
-import {
-  openPostgresHost,
-  type PgHost,
-  type PgModule,
-  type PgTarget,
-  StoreError,
-  StoreFailedError,
-} from '../storage/index.ts'
+import { openPostgresHost, type PgHost, type PgModule, type PgTarget } from '../storage/index.ts'
 import { BootError } from './boot-error.ts'
+import { refuse } from './database-fault.ts'
+import { ListenCheck } from './listen-check.ts'
 import { readNamedFile } from './read-file.ts'
 import type { Stores } from './stores.ts'
 
@@ -50,26 +45,6 @@ export function targetOf(name: string, url: DatabaseUrl): PgTarget {
   return { host, port, database, user, password, tls: tlsOf(name, url) }
 }
 
-/** The words of what is wrong: the server's own, or the system's code. Neither holds the password. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.cause !== undefined) return reasonOf(error.cause)
-  // A name with several addresses fails with one error for each.
-  if (error instanceof AggregateError) return reasonOf(error.errors[0])
-  const coded = 'syscall' in error && 'code' in error
-  return coded ? String(error.code) : error.message
-}
-
-/** @throws BootError naming `DATABASE_URL` in one line */
-export function refuse(url: DatabaseUrl, cause: unknown): never {
-  if (!(cause instanceof StoreError)) throw cause
-  const place = `${url.host}:${url.port}/${url.database}`
-  const causeSaysAll = cause.status === 503 || cause instanceof StoreFailedError
-  const reason = causeSaysAll ? reasonOf(cause) : [cause.message, reasonOf(cause)]
-  const words = [...new Set([reason].flat())].join(': ').replaceAll(/\s+/g, ' ')
-  throw new BootError(`DATABASE_URL: the database ${place} cannot be used (${words})`, { cause })
-}
-
 /** Where to LISTEN: never through a pooler, which would hand the session on. */
 function listenTargetOf({ listenUrl, pooler }: Config['database']): {
   listenTarget?: PgTarget | null
@@ -83,15 +58,17 @@ async function openHost({ database }: Config, url: DatabaseUrl, log: Logger): Pr
   const modules = PG_MODULES
   const target = targetOf('DATABASE_URL', url)
   const listening = listenTargetOf(database)
-  try {
-    return await openPostgresHost({
-      ...{ target, ...listening, modules, pooler, poolSize, connectTimeoutMs, statementTimeoutMs },
-      onConnectionError: (error, connection) =>
-        log.warn({ reason: error.message, connection }, 'database connection lost'),
-    })
-  } catch (error) {
-    return refuse(url, error)
-  }
+  let check: ListenCheck | undefined
+  const host = await openPostgresHost({
+    ...{ target, ...listening, modules, pooler, poolSize, connectTimeoutMs, statementTimeoutMs },
+    onConnectionError(error, connection) {
+      log.warn({ reason: error.message, connection }, 'database connection lost')
+      if (connection === 'listen') check?.lost(error)
+    },
+  }).catch((error: unknown) => refuse(url, error))
+  if (database.listenUrl === undefined) return host
+  check = new ListenCheck(host, { url, listenUrl: database.listenUrl, log })
+  return check.proven()
 }
 
 /**

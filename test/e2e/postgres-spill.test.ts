@@ -1,104 +1,25 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Caller, callerOf, startTestBroker, type TestBroker } from '../support/broker.ts'
-import { runHivegate, startChildBroker } from '../support/child-broker.ts'
-import {
-  type ClusterAddress,
-  pgCtl,
-  removeCluster,
-  serverFolder,
-  startCluster,
-} from '../support/postgres/cluster.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { readdir, readFile } from 'node:fs/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { callerOf, startTestBroker } from '../support/broker.ts'
+import { startChildBroker } from '../support/child-broker.ts'
 import { until } from '../support/traffic.ts'
+import {
+  figure,
+  ids,
+  numbered,
+  open,
+  push,
+  replayed,
+  settings,
+  spillPath,
+  startServer,
+  statuses,
+  stopServer,
+  stored,
+  useSpill,
+} from './spill-bench.ts'
 
-let folder: string
-let cluster: ClusterAddress
-let database: TestDatabase
-let spill: string
-beforeAll(async () => {
-  folder = await serverFolder()
-  cluster = await startCluster(folder, 'shared_buffers = 32MB\n')
-})
-afterAll(() => removeCluster(folder))
-beforeEach(async () => {
-  database = await createDatabase(cluster)
-  spill = await mkdtemp(join(tmpdir(), 'hivegate-spill-'))
-  onTestFinished(() => rm(spill, { recursive: true, force: true }))
-})
-
-const settings = () => ({ DATABASE_URL: database.url, OUTAGE_SPILL_DIR: spill })
-
-async function open(env: Readonly<Record<string, string>> = {}): Promise<TestBroker> {
-  const broker = await startTestBroker({ ...settings(), ...env })
-  onTestFinished(() => broker.stop())
-  return broker
-}
-
-const stopServer = () => pgCtl(cluster, 'stop', 'immediate')
-const startServer = () => pgCtl(cluster, 'start')
-
-interface Item {
-  readonly queue?: string
-  readonly partition?: string
-  readonly payload?: unknown
-  readonly transactionId?: string
-}
-
-interface Entry {
-  readonly status: string
-  readonly transaction_id: string
-  readonly message_id: string
-}
-
-async function push(call: Caller, items: readonly Item[]): Promise<readonly Entry[]> {
-  const json = { items: items.map((item) => ({ queue: 'q', payload: null, ...item })) }
-  const { status, body } = await call('POST /api/v1/push', { json })
-  expect([status, body]).toEqual([201, expect.any(Array)])
-  return body
-}
-
-const statuses = (entries: readonly Entry[]) => entries.map(({ status }) => status)
-const numbered = (from: number, count: number, partition = 'Default') =>
-  Array.from({ length: count }, (_, at) => ({
-    ...{ partition, payload: from + at, transactionId: `${partition}-${from + at}` },
-  }))
-
-/** A figure of the scrape; undefined when it is not there. */
-async function figure({ call }: { call: Caller }, name: string): Promise<number | undefined> {
-  const { body } = await call('GET /metrics/prometheus')
-  const found = new RegExp(`^${name} ([0-9]+)$`, 'm').exec(String(body))
-  return found === null ? undefined : Number(found[1])
-}
-
-const replayed = (broker: { call: Caller }) =>
-  until(
-    () => figure(broker, 'queen_file_buffer_pending'),
-    (left) => left === 0,
-  )
-
-interface StoredRow {
-  readonly id: string
-  readonly transaction_id: string
-  readonly payload: string
-}
-
-async function stored(partition = 'Default', queue = 'q'): Promise<readonly StoredRow[]> {
-  const rows = await database.query(
-    `SELECT m.id, m.transaction_id, m.payload FROM hivegate.message m
-       JOIN hivegate.partition p ON p.id = m.partition_id JOIN hivegate.queue q ON q.id = p.queue_id
-     WHERE q.name = $1 AND p.name = $2 ORDER BY m.position`,
-    [queue, partition],
-  )
-  // The columns are those of the statement.
-  return rows as unknown as StoredRow[]
-}
-
-const ids = async (partition?: string) =>
-  (await stored(partition)).map(({ transaction_id }) => transaction_id)
+useSpill()
 
 describe('pushes while the database is away', { timeout: 300_000 }, () => {
   it('are answered as buffered, and stored in order with the ids of their answers', async () => {
@@ -124,7 +45,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
     )
     expect(rows.map(({ payload }) => JSON.parse(payload))).toEqual(['before', 1, 2, 3])
     expect(statuses(await push(broker.call, [{ payload: 4 }]))).toEqual(['queued'])
-    expect((await readdir(spill)).filter((name) => name.endsWith('.spill'))).toEqual([])
+    expect((await readdir(spillPath())).filter((name) => name.endsWith('.spill'))).toEqual([])
   })
 
   it('are all that is taken: health, pops, acks and transactions answer 503', async () => {
@@ -211,6 +132,59 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
     for (const [partition, own] of wanted) expect(await ids(partition)).toEqual(own)
     expect(seen).toEqual(new Set(['queued', 'buffered']))
   })
+
+  it('keep the order of each of several producers that push into the same partitions', async () => {
+    const broker = await open()
+    const acknowledged = new Map(['w', 'x', 'y', 'z'].map((name) => [name, [] as string[]]))
+    const seen = new Set<string>()
+    let running = true
+    const producer = async (name: string, own: string[]) => {
+      for (let at = 0; running; at += 1) {
+        const items = ['p0', 'p1'].flatMap((partition) =>
+          [2 * at, 2 * at + 1].map((n) => ({
+            partition,
+            transactionId: `${partition}-${name}-${n}`,
+          })),
+        )
+        for (const { status } of await push(broker.call, items)) seen.add(status)
+        own.push(...items.map(({ transactionId }) => transactionId))
+      }
+    }
+    const load = Promise.all([...acknowledged].map(([name, own]) => producer(name, own)))
+    const more = async (count: number) => {
+      const total = () => [...acknowledged.values()].flat().length
+      const goal = total() + count
+      await until(
+        async () => total(),
+        (now) => now >= goal,
+      )
+    }
+    for (let outage = 0; outage < 2; outage += 1) {
+      await more(60)
+      await stopServer()
+      await more(120)
+      await startServer()
+      await until(
+        () => figure(broker, 'queen_file_buffer_db_healthy'),
+        (healthy) => healthy === 1,
+      )
+      // The replay meets pushes that go on.
+      await more(120)
+    }
+    running = false
+    await load
+    await replayed(broker)
+    for (const partition of ['p0', 'p1']) {
+      const there = await ids(partition)
+      expect(new Set(there).size).toBe(there.length)
+      for (const [name, all] of acknowledged) {
+        const prefix = `${partition}-${name}-`
+        const own = all.filter((id) => id.startsWith(prefix))
+        expect(there.filter((id) => id.startsWith(prefix))).toEqual(own)
+      }
+    }
+    expect(seen).toEqual(new Set(['queued', 'buffered']))
+  })
 })
 
 describe('the spill', { timeout: 300_000 }, () => {
@@ -226,8 +200,8 @@ describe('the spill', { timeout: 300_000 }, () => {
     first.signal('SIGKILL')
     await first.exited
     // With a key nothing is on disk in clear, because the queue's option is not known.
-    const files = (await readdir(spill)).filter((name) => name.endsWith('.spill'))
-    const bytes = await Promise.all(files.map((name) => readFile(join(spill, name), 'utf8')))
+    const files = (await readdir(spillPath())).filter((name) => name.endsWith('.spill'))
+    const bytes = await Promise.all(files.map((name) => readFile(spillPath(name), 'utf8')))
     expect(bytes.join('')).not.toContain('secret-')
     expect(bytes.join('').length).toBeGreaterThan(100)
 
@@ -286,22 +260,6 @@ describe('the spill', { timeout: 300_000 }, () => {
     expect(statuses(await push(broker.call, [{}]))).toEqual(['queued'])
   })
 
-  it('sets aside what the database refuses, counts it, and goes on with the rest', async () => {
-    const broker = await open()
-    await push(broker.call, [{ transactionId: 'before' }])
-    await stopServer()
-    // Longer than an index of PostgreSQL takes.
-    const tooLong = randomBytes(8000).toString('base64')
-    await push(broker.call, [{ transactionId: 'a' }, { transactionId: tooLong }])
-    await push(broker.call, [{ transactionId: 'b' }])
-    await startServer()
-    await replayed(broker)
-    expect(await ids()).toEqual(['before', 'a', 'b'])
-    expect(await figure(broker, 'queen_file_buffer_failed')).toBe(1)
-    const line = JSON.parse(await readFile(join(spill, 'refused.jsonl'), 'utf8'))
-    expect(JSON.parse(line.record).messages[0].item.transactionId).toBe(tooLong)
-  })
-
   it('waits while push maintenance holds pushes back, behind what that has buffered', async () => {
     const broker = await open()
     const maintenance = (enabled: boolean) =>
@@ -317,6 +275,10 @@ describe('the spill', { timeout: 300_000 }, () => {
     )
     await push(broker.call, numbered(4, 2))
     expect(await stored()).toEqual([])
+    // All that was answered as buffered, wherever it waits.
+    const { body } = await broker.call('GET /api/v1/system/maintenance')
+    expect(body).toMatchObject({ bufferedMessages: 6, bufferHealthy: true })
+    expect((await broker.call('GET /api/v1/status/buffers')).body).toMatchObject({ pending: 6 })
     await maintenance(false)
     await replayed(broker)
     expect(await ids()).toEqual(numbered(0, 6).map(({ transactionId }) => transactionId))
@@ -327,28 +289,6 @@ describe('the spill', { timeout: 300_000 }, () => {
     await expect(startTestBroker(settings())).rejects.toThrow(/^OUTAGE_SPILL_DIR: .*cannot be used/)
   })
 
-  it('is given back by a broker that cannot start', async () => {
-    await (await startTestBroker(settings())).stop()
-    await database.query('ALTER TABLE hivegate.flag RENAME TO gone')
-    await expect(startTestBroker(settings())).rejects.toThrow(/flag/)
-    await database.query('ALTER TABLE hivegate.gone RENAME TO flag')
-    const broker = await open()
-    expect(statuses(await push(broker.call, [{}]))).toEqual(['queued'])
-  })
-
-  it('with a damaged lock file is refused by one line that names the file and what to do', async () => {
-    const lock = join(spill, 'hivegate.lock')
-    await writeFile(lock, 'x'.repeat(5000))
-    const boot = await runHivegate(['serve'], { PORT: '0', ...settings() })
-    expect([boot.code, boot.stderr]).toEqual([
-      1,
-      `OUTAGE_SPILL_DIR: "${spill}" cannot be used (the lock file "${lock}" cannot be used ` +
-        '(file is not a database); stop every broker on this folder, then remove that file)\n',
-    ])
-    await rm(lock)
-    await open()
-  })
-
   it('leaves standard error to what is wrong', async () => {
     const broker = await startChildBroker(settings())
     broker.signal('SIGTERM')
@@ -356,9 +296,9 @@ describe('the spill', { timeout: 300_000 }, () => {
   })
 
   it('is no matter of the embedded store, which says so at boot', async () => {
-    const broker = await startTestBroker({ OUTAGE_SPILL_DIR: spill })
+    const broker = await startTestBroker({ OUTAGE_SPILL_DIR: spillPath() })
     onTestFinished(() => broker.stop())
     expect(statuses(await push(callerOf(broker.url), [{}]))).toEqual(['queued'])
-    expect(await readdir(spill)).toEqual([])
+    expect(await readdir(spillPath())).toEqual([])
   })
 })

@@ -4,6 +4,7 @@ import { bucketsOf, sumAll } from '../metrics/series.ts'
 import { spanOf, timeRangeOf } from '../metrics/span.ts'
 import { batchEfficiency, throughputPoint, workerRows } from '../metrics/views.ts'
 import { overallStatus, statusAnalytics, statusBuffers } from '../shapes/status.ts'
+import { bufferedOf } from './buffered.ts'
 import type { QueueRouteParts } from './parts.ts'
 import { queryOf } from './request.ts'
 import { sixOf } from './resources.ts'
@@ -71,7 +72,7 @@ export function statusRoutes(router: Router, parts: QueueRouteParts): void {
   })
 
   router.get(statusBuffers.path, async (_req, res) => {
-    const { pending, failed } = await engine.read('buffer', null)
+    const { pending, failed } = await bufferedOf(engine)
     answerJson(res, 200, { pending, failed, dbHealthy: true, worker: workerId })
   })
 }

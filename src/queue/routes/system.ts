@@ -12,6 +12,7 @@ import {
   showMaintenance,
   showPopMaintenance,
 } from '../shapes/system.ts'
+import { bufferedOf } from './buffered.ts'
 import type { QueueRouteParts } from './parts.ts'
 import { bodyOf, optionalBodyOf } from './request.ts'
 
@@ -22,7 +23,7 @@ function pushMaintenanceRoutes(router: Router, parts: QueueRouteParts): void {
   const { engine, maxBodyBytes } = parts
 
   async function bufferOf() {
-    const { pending, failed, oldestUs } = await engine.read('buffer', null)
+    const { pending, failed, oldestUs } = await bufferedOf(engine)
     return {
       head: { bufferedMessages: pending, bufferHealthy: failed === 0 },
       bufferStats: { pending, failed, oldestBufferedAt: isoMicrosOrNull(oldestUs) },

@@ -189,13 +189,13 @@ export const statusAnalytics = operation({
   },
 })
 
-/** GET /api/v1/status/buffers: the buffer of push maintenance. */
+/** GET /api/v1/status/buffers: what was answered `buffered` and is not stored yet. */
 export const statusBuffers = operation({
   method: 'GET',
   path: '/api/v1/status/buffers',
   answers: {
     200: {
-      about: 'How many pushes wait in the buffer.',
+      about: 'How many pushes wait in the buffer, and in the files of this broker since an outage.',
       json: z.strictObject({
         pending: count,
         failed: count,

@@ -19,7 +19,8 @@ export const showMaintenance = operation({
   path: '/api/v1/system/maintenance',
   answers: {
     200: {
-      about: 'Whether pushes are diverted and pops paused, and how much waits in the buffer.',
+      about:
+        'Whether pushes are diverted and pops paused, and how much waits in the buffer and in the files of this broker.',
       json: z.strictObject({
         ...buffer,
         popMaintenanceMode: z.boolean(),

@@ -73,6 +73,32 @@ test('a file of the URL that cannot be read is named', async () => {
   )
 })
 
+test('a DATABASE_LISTEN_URL that leads to another database is refused, without its password', {
+  timeout: 180_000,
+}, async () => {
+  const other = await createDatabase()
+  await other.query(`CREATE ROLE listener LOGIN PASSWORD 's3cret'`)
+  try {
+    const env = (user: string, password: string) => ({
+      ...{ DATABASE_URL: database.url, DATABASE_POOLER: 'true' },
+      DATABASE_LISTEN_URL: urlOf({ ...other.target, user, password }),
+    })
+    const place = (target: { host: string; port: number; database: string }) =>
+      `${target.host}:${target.port}/${target.database}`
+    expect(await refusal(env('listener', 's3cret'))).toBe(
+      `DATABASE_LISTEN_URL: ${place(other.target)} does not hear what is notified through DATABASE_URL ` +
+        `(${place(database.target)}); it has to lead to the same database, past any pooler`,
+    )
+    expect(await refusal(env('listener', 'wr0ng'))).toBe(
+      `DATABASE_LISTEN_URL: the database ${place(other.target)} cannot be used ` +
+        '(password authentication failed for user "listener")',
+    )
+  } finally {
+    await other.query('DROP ROLE listener')
+    await other.drop()
+  }
+})
+
 test('tables of a newer version are refused', async () => {
   const broker = await startChildBroker({ DATABASE_URL: database.url })
   broker.signal('SIGTERM')
