@@ -3,8 +3,8 @@ import { mkdir, open as openFile, readdir, readFile, rm, rmdir, writeFile } from
 import { describe, expect, it } from 'vitest'
 import { startTestBroker } from '../support/broker.ts'
 import { runHivegate } from '../support/child-broker.ts'
-import { until } from '../support/traffic.ts'
 import {
+  eventually,
   figure,
   ids,
   open,
@@ -105,7 +105,7 @@ describe('a spill', { timeout: 300_000 }, () => {
     await broker.stop()
     await startServer()
     const second = await open(key('b'))
-    await until(
+    await eventually(
       () => figure(second, 'queen_file_buffer_failed'),
       (failed) => failed === 1,
     )
@@ -122,7 +122,7 @@ describe('a spill', { timeout: 300_000 }, () => {
     const tooLong = randomBytes(8000).toString('base64')
     await push(broker.call, [{ transactionId: tooLong }, { transactionId: 'a' }])
     await startServer()
-    await until(
+    await eventually(
       () => figure(broker, 'hivegate_spill_stuck'),
       (stuck) => stuck === 1,
     )

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { callerOf, startTestBroker } from '../support/broker.ts'
 import { startChildBroker } from '../support/child-broker.ts'
-import { until } from '../support/traffic.ts'
 import {
+  eventually,
   figure,
   ids,
   numbered,
@@ -74,7 +74,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
     await stopServer()
     await push(broker.call, [{ payload: 'late' }])
     await startServer()
-    const { body } = await until(
+    const { body } = await eventually(
       () => broker.call('GET /api/v1/pop/queue/q?wait=true&timeout=20000'),
       ({ status }) => status === 200,
     )
@@ -110,7 +110,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
     const load = Promise.all(['p0', 'p1', 'p2'].map(pusher))
     const more = async (count: number) => {
       const goal = [...wanted.values()].flat().length + count
-      await until(
+      await eventually(
         async () => [...wanted.values()].flat().length,
         (now) => now >= goal,
       )
@@ -121,7 +121,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
       await more(30)
       await startServer()
     }
-    await until(
+    await eventually(
       () => figure(broker, 'queen_file_buffer_db_healthy'),
       (healthy) => healthy === 1,
     )
@@ -154,7 +154,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
     const more = async (count: number) => {
       const total = () => [...acknowledged.values()].flat().length
       const goal = total() + count
-      await until(
+      await eventually(
         async () => total(),
         (now) => now >= goal,
       )
@@ -164,7 +164,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
       await stopServer()
       await more(120)
       await startServer()
-      await until(
+      await eventually(
         () => figure(broker, 'queen_file_buffer_db_healthy'),
         (healthy) => healthy === 1,
       )
@@ -232,7 +232,7 @@ describe('the spill', { timeout: 300_000 }, () => {
     }
     await startServer()
     // The kill finds the replay before its beginning, in the middle, or between its commit and the note of it.
-    await until(ids, (there) => there.length > 0)
+    await eventually(ids, (there) => there.length > 0)
     first.signal('SIGKILL')
     await first.exited
     const second = await startChildBroker(settings())
@@ -269,7 +269,7 @@ describe('the spill', { timeout: 300_000 }, () => {
     await stopServer()
     await push(broker.call, numbered(2, 2))
     await startServer()
-    await until(
+    await eventually(
       () => broker.call('GET /health'),
       ({ status }) => status === 200,
     )

@@ -13,6 +13,8 @@ import {
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/traffic.ts'
 
+const LIMIT_MS = 150_000
+
 let folder: string
 let cluster: ClusterAddress
 let database: TestDatabase
@@ -92,9 +94,14 @@ export async function figure(
   return found === null ? undefined : Number(found[1])
 }
 
+/** Waits for what has to come, however slow the machine is. */
+export function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  return until(read, holds, LIMIT_MS)
+}
+
 /** Resolves when nothing waits any more. */
 export const replayed = (broker: { call: Caller }) =>
-  until(
+  eventually(
     () => figure(broker, 'queen_file_buffer_pending'),
     (left) => left === 0,
   )
