@@ -38,7 +38,8 @@ export async function openSqliteHost(options: SqliteHostOptions): Promise<Sqlite
   )
   return {
     async commit(module, batch) {
-      return outcomesOf(await writer.ask({ do: 'commit', module, batch })).map(finished)
+      const text = JSON.stringify(batch)
+      return outcomesOf(await writer.ask({ do: 'commit', module, batch: text })).map(finished)
     },
     async read(module, query) {
       const reply = await reader.ask({ do: 'read', module, query })

@@ -81,5 +81,6 @@ export class StoreThread {
 
 /** The outcomes of a commit reply, or nothing when the reply is of another kind. */
 export function outcomesOf(reply: ThreadReply): readonly RawOutcome[] {
-  return 'outcomes' in reply ? reply.outcomes : []
+  // Written by our own worker.
+  return 'outcomes' in reply ? JSON.parse(reply.outcomes) : []
 }

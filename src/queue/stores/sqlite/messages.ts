@@ -28,8 +28,9 @@ export function messageTable(db: DatabaseSync) {
   )
   const slice = query<MessageRow>(
     db,
+    // With a bare parameter as its limit SQLite would plan the statement anew for each value bound to it.
     `SELECT ${COLUMNS} FROM message WHERE partition_id = ? AND position > ?
-     ORDER BY position LIMIT ?`,
+     ORDER BY position LIMIT +?`,
   )
   const single = query<MessageRow>(
     db,
