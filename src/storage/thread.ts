@@ -5,6 +5,7 @@ import { READY_ID, type ThreadReply, type ThreadSetup, type ThreadTask } from '.
 import { siblingUrl } from './sibling.ts'
 
 interface Waiting {
+  readonly id: number
   readonly resolve: (reply: ThreadReply) => void
   readonly reject: (error: Error) => void
 }
@@ -12,7 +13,11 @@ interface Waiting {
 /** One store thread, seen from the main thread: numbered requests and their answers. */
 export class StoreThread {
   readonly #worker: Worker
-  readonly #waiting = new Map<number, Waiting>()
+  /**
+   * Requests on their way, oldest first. No Map: every table that a Map outgrows points to the next one, so that once
+   * one of them is old, whatever passes through the Map survives until the whole heap is collected.
+   */
+  readonly #waiting: Waiting[] = []
   readonly #setup: ThreadSetup
   #lastId = READY_ID
   #ended: StoreClosedError | undefined
@@ -33,7 +38,7 @@ export class StoreThread {
   static async start(setup: ThreadSetup): Promise<StoreThread> {
     const thread = new StoreThread(setup)
     await new Promise<ThreadReply>((resolve, reject) => {
-      thread.#waiting.set(READY_ID, { resolve, reject })
+      thread.#waiting.push({ id: READY_ID, resolve, reject })
     })
     return thread
   }
@@ -44,7 +49,7 @@ export class StoreThread {
     this.#lastId += 1
     const id = this.#lastId
     const reply = new Promise<ThreadReply>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      this.#waiting.push({ id, resolve, reject })
     })
     this.#worker.postMessage({ id, ...task })
     return reply
@@ -59,8 +64,9 @@ export class StoreThread {
   }
 
   #settle(reply: ThreadReply): void {
-    const waiting = this.#waiting.get(reply.id)
-    this.#waiting.delete(reply.id)
+    const at = this.#waiting.findIndex(({ id }) => id === reply.id)
+    if (at === -1) return
+    const [waiting] = this.#waiting.splice(at, 1)
     if ('failed' in reply) waiting?.reject(this.#errorOf(reply))
     else waiting?.resolve(reply)
   }
@@ -74,8 +80,7 @@ export class StoreThread {
 
   #end(error: StoreClosedError): void {
     this.#ended ??= error
-    for (const waiting of this.#waiting.values()) waiting.reject(this.#ended)
-    this.#waiting.clear()
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#ended)
   }
 }
 

@@ -51,11 +51,16 @@ export class Line {
     return this.#parked.size === 0 && this.#trying === 0
   }
 
-  /** First tries for the waiter alone, at once; parks it when that brings nothing. */
-  async join(waiter: Waiter): Promise<void> {
-    await this.#tryUntilQuiet(waiter)
+  /**
+   * First tries for the waiter alone, at once, unless `tried` says that nothing has changed since a try of its own;
+   * parks it when that brings nothing.
+   */
+  async join(waiter: Waiter, tried: Attempt | null): Promise<void> {
+    if (tried === null) await this.#tryUntilQuiet(waiter)
     if (waiter.settled) return
     this.#parked.add(waiter)
+    const readyAtMs = tried?.nextReadyAtMs ?? null
+    if (readyAtMs !== null) this.wakeAt(readyAtMs, this.#now())
     await waiter.reply.catch(() => null)
     this.#parked.delete(waiter)
     if (this.idle) this.#disarm()

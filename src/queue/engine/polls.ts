@@ -27,6 +27,8 @@ export class Polls {
   readonly #byQueue = new Map<string, Set<Line>>()
   readonly #byLabel = new Set<Line>()
   #waiting = 0
+  /** Counts wakes, so that one between a first look and the wait that follows is not lost. */
+  #wakes = 0
   #paused = false
   #drained = false
 
@@ -61,16 +63,27 @@ export class Polls {
 
   /** @throws PollLimitError, and what the store throws */
   async pop(request: PopRequest, signal?: AbortSignal): Promise<PopReply | null> {
-    if (this.#paused || this.#drained || signal?.aborted === true) return null
-    if (request.waitMs > 0) return this.#wait(request, signal)
-    for (;;) {
+    const over = () => this.#paused || this.#drained || signal?.aborted === true
+    const { waitMs } = request
+    const startedAtMs = this.#options.now()
+    // Most pops of a busy queue end with their first look, which needs no place in a line.
+    while (!over()) {
+      const seen = this.#wakes
       const tried = await this.#try(request, () => signal?.aborted === true)
-      if (tried.reply !== null || !tried.again || this.#drained) return tried.reply
+      if (tried.served) return tried.reply
+      const leftMs = waitMs - (this.#options.now() - startedAtMs)
+      if (over() || (waitMs > 0 ? leftMs <= 0 : !tried.again)) return null
+      if (waitMs > 0) {
+        const quiet = seen === this.#wakes && !tried.again
+        return this.#wait({ ...request, waitMs: leftMs }, signal, quiet ? tried : null)
+      }
     }
+    return null
   }
 
   /** Hands wakes to the lines they concern. */
   wake(wakes: readonly Wake[]): void {
+    this.#wakes += wakes.length
     for (const wake of wakes) {
       for (const line of this.#byQueue.get(wake.queue) ?? []) this.#wakeLine(line, wake)
       for (const line of this.#byLabel) if (concerns(line.scope, wake)) this.#wakeLine(line, wake)
@@ -79,6 +92,7 @@ export class Polls {
 
   /** Lets the pops of a queue look again; those by namespace or task too, whose queues are not known here. */
   wakeQueue(queue: string): void {
+    this.#wakes += 1
     for (const line of this.#byQueue.get(queue) ?? []) line.wake()
     for (const line of this.#byLabel) line.wake()
   }
@@ -109,14 +123,18 @@ export class Polls {
     else line.wakeAt(atMs, nowMs)
   }
 
-  async #wait(request: PopRequest, signal: AbortSignal | undefined): Promise<PopReply | null> {
+  async #wait(
+    request: PopRequest,
+    signal: AbortSignal | undefined,
+    tried: Attempt | null,
+  ): Promise<PopReply | null> {
     if (this.#waiting >= this.#options.maxParkedPops) throw new PollLimitError()
     const key = JSON.stringify([request.scope, request.group])
     const line = this.#lines.get(key) ?? this.#open(key, request)
     const waiter = new Waiter(request, signal)
     this.#waiting += 1
     try {
-      await line.join(waiter)
+      await line.join(waiter, tried)
       return await waiter.reply
     } finally {
       this.#waiting -= 1

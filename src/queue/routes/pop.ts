@@ -24,7 +24,10 @@ async function pop(
   const request = popRequestOf(req.query, scope, parts)
   // A claim given to a closed socket would lock its partition for a whole lease time.
   const gone = new AbortController()
-  res.once('close', () => gone.abort())
+  res.on('close', () => {
+    // Every answer closes; the error of an abort costs a stack trace.
+    if (!res.writableEnded) gone.abort()
+  })
   const reply = await parts.engine.pop(request, gone.signal)
   if (reply === null) answerNothing(res)
   else answerJsonText(res, 200, popReplyText(reply, request.group))
