@@ -58,8 +58,11 @@ export function popAndAckRequests(
   ]
 }
 
+/** The body of the client's single ack: the ids and the status, not the message. */
 function ackOf([message]: Popped['messages']): string {
-  return JSON.stringify({ ...message, status: 'completed' })
+  if (message === undefined) throw new Error('a pop brought nothing')
+  const { transactionId, partitionId, leaseId } = message
+  return JSON.stringify({ transactionId, partitionId, leaseId, status: 'completed' })
 }
 
 function batchAckOf(messages: Popped['messages']): string {

@@ -52,9 +52,10 @@ function collect(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
     }
     const onCut = () => reject(new HttpError('body_incomplete'))
     req.on('data', onData)
-    req.once('end', onEnd)
-    req.once('error', onCut)
-    req.once('close', onCut)
+    // Each comes once; the wrapper of "once" would be the dearest part of it.
+    req.on('end', onEnd)
+    req.on('error', onCut)
+    req.on('close', onCut)
   })
 }
 

@@ -42,11 +42,11 @@ export function requestLog(log: Logger): RequestHandler {
     if (log.isLevelEnabled('error')) {
       const startMs = performance.now()
       let done = false
-      res.once('finish', () => {
+      res.on('finish', () => {
         // Node says "finished" of an answer that a cut connection swallowed, too.
         done = !req.socket.destroyed
       })
-      res.once('close', () => {
+      res.on('close', () => {
         const level = res.statusCode >= 500 && res.statusCode !== 501 ? 'error' : 'info'
         if (log.isLevelEnabled(level)) {
           log[level](line(req, res, startMs, done), 'request')

@@ -12,7 +12,7 @@ import {
 import type { AuthConfig } from '../../config/index.ts'
 import { type Log, NO_LOG } from '../../keys/index.ts'
 import { answerJson } from '../answer.ts'
-import { type Decision, type DecisionLevel, Gate, type GateRequest } from './decision.ts'
+import { AUTH_OFF, type Decision, type DecisionLevel, Gate, type GateRequest } from './decision.ts'
 import { type KeySetState, roleKeys } from './key-sources.ts'
 import { logRefusal } from './log-refusal.ts'
 import { REFUSALS } from './refusals.ts'
@@ -122,7 +122,8 @@ export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}):
   const gate = new Gate(config, target, new TokenVerifier(config, keys, clock, options.cacheSize))
 
   const decide = (req: Request): Decision | Promise<Decision> => {
-    if (config.enabled && req.baseUrl !== basePath) {
+    if (!config.enabled) return AUTH_OFF
+    if (req.baseUrl !== basePath) {
       const error = new Error(
         `mounted at ${JSON.stringify(req.baseUrl)}, basePath is ${JSON.stringify(basePath)}`,
       )

@@ -45,7 +45,8 @@ function pass(reason: PassReason, level: DecisionLevel): Decision {
   return Object.freeze({ outcome: 'allowed', reason, level, identity: EMPTY_IDENTITY })
 }
 
-const AUTH_OFF = pass('auth_off', 'none')
+/** With auth off every request passes, as nobody. */
+export const AUTH_OFF = pass('auth_off', 'none')
 const SKIPPED = pass('skipped', 'none')
 const PUBLIC = pass('public', 'public')
 
