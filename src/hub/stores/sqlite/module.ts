@@ -47,7 +47,7 @@ class HubSession implements StoreSession {
     )
     this.#head = db.prepare('SELECT seq, id FROM hub_update ORDER BY seq DESC LIMIT 1')
     this.#locate = db.prepare('SELECT min(seq) AS seq FROM hub_update WHERE id = ? AND seq > ?')
-    this.#after = db.prepare('SELECT * FROM hub_update WHERE seq > ? ORDER BY seq LIMIT ?')
+    this.#after = db.prepare('SELECT * FROM hub_update WHERE seq > ? ORDER BY seq LIMIT +?')
   }
 
   write(batch: readonly unknown[]): readonly unknown[] {

@@ -18,7 +18,7 @@ export function sqliteQueueStore(host: SqliteHost): QueueStore {
       return outcomes.map((outcome): WriteOutcome => {
         if (!outcome.ok) return outcome
         // The session answers every write in this form.
-        const { value, wakes, notes } = outcome.value as WriteAnswer
+        const { value, wakes = [], notes = [] } = outcome.value as WriteAnswer
         return { ok: true, value, wakes, notes }
       })
     },

@@ -19,11 +19,28 @@ import { streamWriteHandlers } from './streams/index.ts'
 import { SubscriptionTable } from './subscriptions.ts'
 import { Transactor } from './transaction.ts'
 
-/** What one write answers across the thread. */
+/** What one write answers across the thread; as short as can be, because a busy broker reads thousands a second. */
 export interface WriteAnswer {
   readonly value: unknown
-  readonly wakes: readonly Wake[]
-  readonly notes: readonly StoreNote[]
+  /** Those that no earlier write of the batch has told already. */
+  readonly wakes?: readonly Wake[]
+  readonly notes?: readonly StoreNote[]
+}
+
+/** Keeps the wakes that are new in a batch: its writes are answered together. */
+function newIn(told: Set<string>): (wake: Wake) => boolean {
+  return ({ queue, atMs }) => {
+    const known = told.size
+    return told.add(`${atMs} ${queue}`).size > known
+  }
+}
+
+function answerOf(
+  value: unknown,
+  wakes: readonly Wake[],
+  notes: readonly StoreNote[],
+): WriteAnswer {
+  return wakes.length + notes.length === 0 ? { value } : { value, wakes, notes }
 }
 
 type Handlers = { readonly [K in WriteKind]: (args: Writes[K]['args']) => Writes[K]['result'] }
@@ -78,12 +95,13 @@ export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): 
     write(batch) {
       const { context, handlers } = opened()
       context.partitions.makeRoom()
+      const isNew = newIn(new Set())
       const answers = batch.map((operation): WriteAnswer => {
         // The store's own client made it: the kind fits the arguments.
         const { kind, args } = operation as WriteOp
         const handle = handlers[kind] as (args: unknown) => unknown
         const value = handle(args)
-        return { value, wakes: context.takeWakes(), notes: context.takeNotes() }
+        return answerOf(value, context.takeWakes().filter(isNew), context.takeNotes())
       })
       context.tally.flush()
       return answers
