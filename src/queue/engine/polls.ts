@@ -71,12 +71,13 @@ export class Polls {
       const seen = this.#wakes
       const tried = await this.#try(request, () => signal?.aborted === true)
       if (tried.served) return tried.reply
-      const leftMs = waitMs - (this.#options.now() - startedAtMs)
-      if (over() || (waitMs > 0 ? leftMs <= 0 : !tried.again)) return null
-      if (waitMs > 0) {
-        const quiet = seen === this.#wakes && !tried.again
-        return this.#wait({ ...request, waitMs: leftMs }, signal, quiet ? tried : null)
-      }
+      if (waitMs === 0 && !tried.again) return null
+      if (waitMs === 0) continue
+      // A clock that was set back must not make the wait longer.
+      const leftMs = waitMs - Math.max(0, this.#options.now() - startedAtMs)
+      if (over() || leftMs <= 0) return null
+      const quiet = seen === this.#wakes && !tried.again
+      return this.#wait({ ...request, waitMs: leftMs }, signal, quiet ? tried : null)
     }
     return null
   }
