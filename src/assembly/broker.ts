@@ -74,8 +74,6 @@ export async function startBroker(config: Config, options: BrokerOptions): Promi
     opened.defer(() => auth.close())
     const server = createListener(app, {}, readCertificate(config))
     const port = await listen(server, config.server.host, config.server.port)
-    const tls = config.server.tlsCertFile !== ''
-    log.info({ host: config.server.host, tls, port }, 'listening')
     return {
       port,
       app,

@@ -45,7 +45,11 @@ async function serve({ dev }: { readonly dev?: boolean }): Promise<void> {
   const log = createLog(config.server.logLevel)
   for (const warning of config.warnings) log.warn(warning)
   const broker = await start(config, log)
-  if (broker !== undefined) exitAfterDrain(broker, log, config.server.drainTimeoutMs)
+  if (broker === undefined) return
+  const { host, tlsCertFile, drainTimeoutMs } = config.server
+  exitAfterDrain(broker, log, drainTimeoutMs)
+  // Said when signals are heard, so that whoever waits for it may send one at once.
+  log.info({ host, tls: tlsCertFile !== '', port: broker.port }, 'listening')
 }
 
 /** `hivegate serve`: the broker until SIGTERM or SIGINT. Exit code 1 when it cannot start, with the reasons on stderr. */
