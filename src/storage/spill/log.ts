@@ -101,7 +101,10 @@ export class SpillLog {
     }
   }
 
-  /** The oldest entries that are not released, up to a number of them and about a number of bytes. */
+  /**
+   * The oldest entries that are not released, up to a number of them and about a number of bytes, and none behind a
+   * damaged one: to find the next takes reading the rest of the file.
+   */
   peek(most: number, mostBytes: number): Promise<readonly SpillEntry[]> {
     return this.#alone(async () => {
       const entries: SpillEntry[] = []
@@ -111,6 +114,7 @@ export class SpillLog {
         while (at < segment.end && entries.length < most && bytes < mostBytes) {
           const entry = await entryAt(segment, at)
           entries.push(entry)
+          if (entry.damaged) return entries
           at = entry.end
           bytes += entry.body.length
         }
