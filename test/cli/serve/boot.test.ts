@@ -79,6 +79,15 @@ describe('hivegate serve with a wrong environment', () => {
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^DATA_DIR: /)])
   })
+
+  it('says in one line, with the folder, that its database is damaged', async () => {
+    await writeFile(join(dataDir, 'hivegate.db'), 'no database at all '.repeat(1000))
+    const { code, stderr } = await runHivegate(['serve'], { DATA_DIR: dataDir, PORT: '0' })
+    expect([code, stderr]).toEqual([
+      1,
+      `DATA_DIR: "${dataDir}" cannot be used (file is not a database)\n`,
+    ])
+  })
 })
 
 describe('hivegate serve', () => {
