@@ -1,17 +1,8 @@
 import { defineConfig } from 'vitest/config'
+import { BOTH_STORES, TWO_BROKERS } from './test/support/suites.ts'
 
-/** Suites over HTTP that run a second time with every broker on a PostgreSQL database of its own. */
-const ON_BOTH_STORES = [
-  'test/e2e/**/*.test.ts',
-  'test/hub/broker/**/*.test.ts',
-  'test/issuer/broker.test.ts',
-  'test/queue/routes/**/*.test.ts',
-]
-
-/** Suites over HTTP that run a third time against two brokers on one database, whose requests take turns. */
-const ON_TWO_BROKERS = ['client', 'sharing', 'upkeep', 'maintenance'].map(
-  (suite) => `test/e2e/${suite}.test.ts`,
-)
+/** Every project may use the PostgreSQL cluster of the run. */
+const globalSetup = ['test/support/postgres/setup.ts']
 
 export default defineConfig({
   test: {
@@ -27,20 +18,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'sqlite',
-          include: ['test/**/*.test.ts'],
-          globalSetup: ['test/support/postgres/setup.ts'],
-        },
+        test: { name: 'sqlite', include: ['test/**/*.test.ts'], globalSetup },
       },
       {
         extends: true,
         test: {
           name: 'postgres',
-          include: ON_BOTH_STORES,
-          // They bring a server of their own to break.
-          exclude: ['test/e2e/postgres-*.test.ts'],
-          globalSetup: ['test/support/postgres/setup.ts'],
+          include: [...BOTH_STORES],
+          globalSetup,
           env: { HIVEGATE_TEST_STORE: 'postgres' },
         },
       },
@@ -48,8 +33,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'two-brokers',
-          include: ON_TWO_BROKERS,
-          globalSetup: ['test/support/postgres/setup.ts'],
+          include: [...TWO_BROKERS],
+          globalSetup,
           env: { HIVEGATE_TEST_STORE: 'postgres', HIVEGATE_TEST_BROKERS: '2' },
         },
       },

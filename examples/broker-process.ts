@@ -15,12 +15,18 @@ export interface BrokerProcess {
   stop(): Promise<number | null>
 }
 
-/** Starts a broker with these settings; resolves when it listens. */
+/** Where to keep the data, if whoever runs the example has set it. */
+const STORE = ['DATABASE_URL', 'DATABASE_POOL_SIZE']
+
+/** Starts a broker with these settings; resolves when it listens. Without `DATABASE_URL` its data is in the folder. */
 export function startBrokerProcess(
   settings: Readonly<Record<string, string>>,
 ): Promise<BrokerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'hivegate-example-'))
-  const env = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...settings }
+  const store = Object.fromEntries(
+    STORE.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  )
+  const env = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...store, ...settings }
   const child = spawn(process.execPath, [BIN, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   const exited = new Promise<number | null>((resolve) => {

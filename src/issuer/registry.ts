@@ -147,7 +147,7 @@ export class KeyRegistry implements KeySource {
     const gone = [...before.values()].filter(
       ({ row }) => isActive(row) && !sameKey(row, this.#activeEntry(row.kid)?.row),
     )
-    for (const listener of this.#listeners) listener()
+    if (!sameRows(before, entries)) for (const listener of this.#listeners) listener()
     for (const { row } of gone) for (const listener of this.#retired) listener(row.kid)
   }
 
@@ -166,6 +166,12 @@ export class KeyRegistry implements KeySource {
 
 function isActive(row: KeyRow): boolean {
   return row.revokedAtMs === null
+}
+
+/** Whether a look at the store has brought nothing new. */
+function sameRows(before: ReadonlyMap<string, Entry>, now: ReadonlyMap<string, Entry>): boolean {
+  const text = (entries: typeof now) => JSON.stringify([...entries.values()].map(({ row }) => row))
+  return text(before) === text(now)
 }
 
 function sameKey(before: KeyRow, now: KeyRow | undefined): boolean {

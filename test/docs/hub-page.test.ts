@@ -13,6 +13,7 @@ import { type ChildBroker, startChildBroker } from '../support/child-broker.ts'
 import { form } from '../support/hub/hub.ts'
 import { bearer } from '../support/hub/tokens.ts'
 import { certificatePem, rsaKey } from '../support/keys.ts'
+import { dropStore } from '../support/test-store.ts'
 import { mint } from '../support/tokens.ts'
 import {
   ACCESS_TOKEN,
@@ -52,6 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   broker?.signal('SIGTERM')
   await broker?.exited
+  await dropStore(join(dir, 'data'))
   await rm(dir, { recursive: true, force: true })
 })
 

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callerOf, JWT_ON, lastingToken } from '../support/broker.ts'
 import { type ChildBroker, startChildBroker } from '../support/child-broker.ts'
+import { dropStore, storeSettings } from '../support/test-store.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
@@ -37,6 +38,7 @@ afterAll(async () => {
     broker.signal('SIGTERM')
     await broker.exited
   }
+  for (const name of ['open', 'guarded', 'own']) await dropStore(join(dir, name))
   await rm(dir, { recursive: true, force: true })
 })
 
@@ -128,7 +130,9 @@ describe('the README', () => {
 
   it('the broker in a process of one’s own works as written and stops at SIGTERM', async () => {
     const [broker] = blocksOf('js').filter((block) => block.code.includes('startBroker'))
-    const env = { PORT: '0', HOST: '127.0.0.1', DATA_DIR: join(dir, 'own') }
+    const dataDir = join(dir, 'own')
+    const place = { DATA_DIR: dataDir, ...(await storeSettings(dataDir)) }
+    const env = { PORT: '0', HOST: '127.0.0.1', ...place }
     const { call, child, exited } = await program(broker?.code ?? '', env)
     expect((await call('GET /health')).status).toBe(200)
     child.kill('SIGTERM')

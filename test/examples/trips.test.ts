@@ -1,5 +1,5 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   fetchToken,
   followTrip,
@@ -9,7 +9,10 @@ import {
 } from '../../examples/trips/client.ts'
 import { send, textOf } from '../../examples/trips/https.ts'
 import { type RunningTrips, startTrips } from '../../examples/trips/start.ts'
+import { dropStore, storeSettings } from '../support/test-store.ts'
 
+/** Stands for the data folder, which the example makes for itself. */
+const DATA = 'trips example'
 const STEPS = 6
 /** Short, so that tokens expire while the trip is followed. */
 const TTL_S = 5
@@ -37,6 +40,7 @@ let bob: TripsClientOptions
 let id: string
 
 beforeAll(async () => {
+  for (const [name, value] of Object.entries(await storeSettings(DATA))) vi.stubEnv(name, value)
   trips = await startTrips({
     ttlSeconds: TTL_S,
     steps: STEPS,
@@ -57,6 +61,8 @@ afterAll(async () => {
   release(...gates.keys())
   await browser?.close()
   await trips?.stop()
+  vi.unstubAllEnvs()
+  await dropStore(DATA)
 })
 
 const stepsOnPage = () => page.locator('#progress li').allTextContents()

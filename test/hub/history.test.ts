@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryPage, HubStore, UpdateListener } from '../../src/hub/index.ts'
 import { publish, type RunningHub, startHub, temporaryFolder } from '../support/hub/hub.ts'
+import { startKeptHub } from '../support/hub/kept-hub.ts'
 import { openRaw } from '../support/hub/raw-stream.ts'
 import { type OpenStream, subscribe } from '../support/hub/stream.ts'
 import { pattern, subscriberToken } from '../support/hub/tokens.ts'
 
-const keeping = (settings = {}) =>
-  startHub({ settings: { anonymous: true, ...settings }, dataDir: temporaryFolder() })
+const keeping = () => startKeptHub({ settings: { anonymous: true } })
 
 async function publishAll(hub: RunningHub, ids: readonly string[], fields = {}): Promise<void> {
   for (const id of ids) await publish(hub, { topic: 'a', id, ...fields })
@@ -257,10 +257,10 @@ describe('row 49: history that outlives the hub', () => {
   it('is replayed after a restart, and the last event id is kept', async () => {
     const dataDir = temporaryFolder()
     const settings = { anonymous: true, subscriptions: true }
-    const first = await startHub({ settings, dataDir })
+    const first = await startKeptHub({ settings }, dataDir)
     await publishAll(first, ['a', 'b', 'c'])
     await first.close()
-    const second = await startHub({ settings, dataDir })
+    const second = await startKeptHub({ settings }, dataDir)
     expect(second.hub.lastEventId()).toBe('c')
     const stream = await subscribe(second, 'match=a&last_event_id=a')
     expect((await stream.take(2)).map(({ id }) => id)).toEqual(['b', 'c'])
@@ -299,9 +299,8 @@ describe('a client that has gone before its place in history was found', () => {
 describe('the size of the history', () => {
   it('is kept by trimming on a share of the publishes', async () => {
     const draws = [0.3, 0.3, 0.3, 0.3, 0.29]
-    const hub = await startHub({
+    const hub = await startKeptHub({
       settings: { anonymous: true, historySize: 2, cleanupFrequency: 0.3 },
-      dataDir: temporaryFolder(),
       random: () => draws.shift() ?? 1,
     })
     await publishAll(hub, ['1', '2', '3', '4'])

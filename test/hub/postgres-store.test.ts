@@ -2,31 +2,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { HUB_PG_MODULE, postgresHubStore, type StoredUpdate } from '../../src/hub/index.ts'
 import { openPostgresHost, type PgHost } from '../../src/storage/index.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
-import { hubStoreContract, readAll, type TestHubStore, update } from './store-contract.ts'
+import { postgresHistories } from './postgres-histories.ts'
+import { hubStoreContract, readAll, update } from './store-contract.ts'
 
-async function openOn(database: TestDatabase, historySize: number): Promise<TestHubStore> {
-  const host = await openPostgresHost({ target: database.target, modules: [HUB_PG_MODULE] })
-  const store = postgresHubStore(host, { historySize })
-  const end = async () => {
-    await store.close()
-    await host.close()
-  }
-  return {
-    store,
-    async reopen() {
-      await end()
-      return openOn(database, historySize)
-    },
-    async close() {
-      await end()
-      await database.drop()
-    },
-  }
-}
-
-hubStoreContract('the history on PostgreSQL', async (historySize) =>
-  openOn(await createDatabase(), historySize),
-)
+hubStoreContract('the history on PostgreSQL', postgresHistories())
 
 /** How one of several stores on a database differs from the usual one. */
 interface Member {

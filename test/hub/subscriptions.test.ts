@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { SUBSCRIBER_KEY } from '../support/hub/config.ts'
-import { publish, type RunningHub, startHub, temporaryFolder } from '../support/hub/hub.ts'
+import { publish, type RunningHub, startHub } from '../support/hub/hub.ts'
+import { startKeptHub } from '../support/hub/kept-hub.ts'
 import { subscribe } from '../support/hub/stream.ts'
 import { accessToken, bearer, detail, pattern, subscriberToken } from '../support/hub/tokens.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -106,7 +107,7 @@ describe('row 51: subscription events', () => {
 
   it('are stored and replayed like other private updates', async () => {
     const settings = { anonymous: true, subscriptions: true }
-    const hub = await startHub({ settings, dataDir: temporaryFolder() })
+    const hub = await startKeptHub({ settings })
     const gone = await subscribe(hub, 'match=a')
     gone.close()
     await gone.ended
@@ -322,10 +323,7 @@ describe('row 56: the subscription API', () => {
 
 describe('row 57: the headers of the subscription API', () => {
   it('lead from the snapshot to the stream', async () => {
-    const hub = await startHub({
-      settings: { anonymous: true, subscriptions: true },
-      dataDir: temporaryFolder(),
-    })
+    const hub = await startKeptHub({ settings: { anonymous: true, subscriptions: true } })
     const before = await list(hub)
     expect(before.headers.get('link')).toBe(
       '</.well-known/mercure>; rel="mercure"; last-event-id="earliest"; type="mercure"; content-type="application/json"',

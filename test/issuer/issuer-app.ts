@@ -6,16 +6,11 @@ import { Writable } from 'node:stream'
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { loadConfig } from '../../src/config/index.ts'
 import { createLog } from '../../src/http/log.ts'
-import {
-  ISSUER_SQLITE_MODULE,
-  type Issuer,
-  type IssuerStore,
-  openIssuer,
-  sqliteIssuerStore,
-} from '../../src/issuer/index.ts'
-import { openSqliteHost } from '../../src/storage/index.ts'
+import { type Issuer, type IssuerStore, openIssuer } from '../../src/issuer/index.ts'
 import { startApp } from '../support/express-app.ts'
+import { openKeptStores } from '../support/kept-stores.ts'
 import { ecKey, HS_SECRET } from '../support/keys.ts'
+import { dropStore } from '../support/test-store.ts'
 import { mint } from '../support/tokens.ts'
 
 /** The service key of the tests: easy to find where it must not be. */
@@ -26,7 +21,7 @@ export const ANON_KEY = 'anon-fixture'
 /** The minting key of the tests, an ES256 private JWK. */
 export const MINTING_JWK = ecKey('mint-1').privateJwk({ alg: 'ES256' })
 
-/** An issuer on a real port and a real SQLite file. */
+/** An issuer on a real port and a real store. */
 export interface IssuerApp {
   readonly url: string
   readonly issuer: Issuer
@@ -91,10 +86,10 @@ export async function startIssuer({
     PUBSUB_SESSION_JWT_SECRET: HS_SECRET,
     ...env,
   })
-  const host = await openSqliteHost({ dataDir: folder, modules: [ISSUER_SQLITE_MODULE] })
-  const store = sqliteIssuerStore(host)
+  const kept = await openKeptStores(folder)
+  const store = kept.issuer
   const issuer = await openIssuer({ config, store, clock, log }).catch(async (error: unknown) => {
-    await host.close()
+    await kept.close()
     throw error
   })
   const app = await startApp((express) => express.use(issuer.router))
@@ -107,7 +102,7 @@ export async function startIssuer({
   const stop = async () => {
     await app.close()
     issuer.close()
-    await host.close()
+    await kept.close()
   }
   return {
     url: app.url,
@@ -133,6 +128,7 @@ export async function startIssuer({
     stop,
     async close() {
       await stop()
+      await dropStore(folder)
       await rm(folder, { recursive: true })
     },
   }

@@ -1,22 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Stores } from '../../src/assembly/stores.ts'
 import type { IssuerStore } from '../../src/issuer/index.ts'
-import { ISSUER_SQLITE_MODULE, KeyRegistry, sqliteIssuerStore } from '../../src/issuer/index.ts'
+import { KeyRegistry } from '../../src/issuer/index.ts'
 import { type PublicJwk, parsePublicJwk } from '../../src/keys/index.ts'
-import { openInlineHost, type SqliteHost } from '../../src/storage/index.ts'
 import { fakeClock } from '../support/clock.ts'
+import { openKeptStores } from '../support/kept-stores.ts'
 import { ecKey, edKey } from '../support/keys.ts'
+import { dropStore } from '../support/test-store.ts'
 
 const clock = fakeClock()
 const jwk = (kid: string): PublicJwk => parsePublicJwk(ecKey(kid).jwk({ alg: 'ES256' }))
 const request = (kid: string) => ({ kind: 'ec-p256' as const, jwkAlgs: ['ES256'], kid })
 
-let host: SqliteHost
+let dataDir: string
+let stores: Stores
 let store: IssuerStore
 beforeEach(async () => {
-  host = await openInlineHost([ISSUER_SQLITE_MODULE])
-  store = sqliteIssuerStore(host)
+  dataDir = await mkdtemp(join(tmpdir(), 'hivegate-registry-'))
+  stores = await openKeptStores(dataDir)
+  store = stores.issuer
 })
-afterEach(() => host.close())
+afterEach(async () => {
+  await stores.close()
+  await dropStore(dataDir)
+  await rm(dataDir, { recursive: true })
+})
 
 describe('key registry', () => {
   it('is a key source of active keys whose kind and alg fit', async () => {
@@ -47,7 +58,7 @@ describe('key registry', () => {
     stop()
     await registry.revoke('a')
     expect(retired).toEqual(['a'])
-    expect(changes).toBe(5)
+    expect(changes).toBe(4)
   })
 
   it('sees what another process wrote when it looks again', async () => {
@@ -63,6 +74,17 @@ describe('key registry', () => {
     await here.refresh()
     expect(here.isRevoked('a')).toBe(true)
     expect(retired).toEqual(['a'])
+  })
+
+  it('says nothing of a look that brings nothing new', async () => {
+    const registry = await KeyRegistry.open({ store, clock })
+    await registry.upsert(jwk('a'))
+    let changes = 0
+    registry.onChange(() => {
+      changes += 1
+    })
+    await registry.refresh()
+    expect(changes).toBe(0)
   })
 
   it('with refreshMs looks by itself, until it is closed', async () => {

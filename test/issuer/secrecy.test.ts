@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { generate, load, sign } from '@moq/token'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { ISSUER_OPERATIONS } from '../../src/issuer/index.ts'
 import { createPubsubVerifier } from '../../src/pubsub.ts'
 import { ecKey, edKey, HS_SECRET, type Jwk, rsaKey } from '../support/keys.ts'
+import { storedBytes } from '../support/test-store.ts'
 import { ANON_KEY, type IssuerApp, SERVICE_KEY, session, startIssuer } from './issuer-app.ts'
 
 const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi']
@@ -18,13 +17,6 @@ const KEYS: readonly (readonly [string, Jwk])[] = [
 /** Every private member of a JWK, as the text in which it would leak. */
 function secretsOf(jwk: Jwk): readonly string[] {
   return PRIVATE_MEMBERS.map((name) => jwk[name]).filter((value) => typeof value === 'string')
-}
-
-/** All bytes of the embedded store, its log included. */
-function dump(dataDir: string): string {
-  const names = readdirSync(dataDir, { recursive: true, withFileTypes: true })
-  const files = names.filter((entry) => entry.isFile())
-  return files.map((f) => readFileSync(join(f.parentPath, f.name), 'latin1')).join('\n')
 }
 
 describe.each(KEYS)('private key material of an %s key', (_alg, jwk) => {
@@ -99,8 +91,8 @@ describe.each(KEYS)('private key material of an %s key', (_alg, jwk) => {
     for (const secret of hidden) expect(log).not.toContain(secret)
   })
 
-  it('never appears in the database, nor does a device’s api key', () => {
-    const bytes = dump(app.dataDir)
+  it('never appears in the database, nor does a device’s api key', async () => {
+    const bytes = (await storedBytes(app.dataDir)).toString('latin1')
     expect(bytes).toContain(String(jwk['kid']))
     for (const secret of [...secretsOf(jwk), deviceKey, SERVICE_KEY]) {
       expect(bytes).not.toContain(secret)

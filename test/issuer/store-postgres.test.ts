@@ -8,13 +8,11 @@ import {
 import { parsePublicJwk } from '../../src/keys/index.ts'
 import { openPostgresHost, type PgTarget } from '../../src/storage/index.ts'
 import { ecKey } from '../support/keys.ts'
-import { createDatabase, openTestHost } from '../support/postgres.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { postgresRegistries } from './postgres-registries.ts'
 import { issuerStoreContract } from './store-contract.ts'
 
-issuerStoreContract('PostgreSQL', async () => {
-  const { host, drop } = await openTestHost([ISSUER_PG_MODULE])
-  return { store: postgresIssuerStore(host), close: drop }
-})
+issuerStoreContract('PostgreSQL', postgresRegistries())
 
 const NOW = 1_800_000_000_000
 const jwk = (kid: string) => parsePublicJwk(ecKey(kid).jwk({ alg: 'ES256' }))

@@ -1,70 +1,24 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { HUB_PG_MODULE, postgresHubStore } from '../../src/hub/index.ts'
-import { ISSUER_PG_MODULE, postgresIssuerStore } from '../../src/issuer/index.ts'
-import { openPostgresHost, type PgHost, type PgModule } from '../../src/storage/index.ts'
-import { hubStoreContract, type TestHubStore, update } from '../hub/store-contract.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { HUB_PG_MODULE } from '../../src/hub/index.ts'
+import { openPostgresHost } from '../../src/storage/index.ts'
+import { openHistory, postgresHistories } from '../hub/postgres-histories.ts'
+import { hubStoreContract, update } from '../hub/store-contract.ts'
+import { postgresRegistries } from '../issuer/postgres-registries.ts'
 import { issuerStoreContract } from '../issuer/store-contract.ts'
-import { startPooler, type TestPooler } from '../support/postgres/pooler.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
-
-let first: TestDatabase
-let pooler: TestPooler
-beforeAll(async () => {
-  first = await createDatabase()
-  pooler = await startPooler(first.target)
-})
-afterAll(async () => {
-  await pooler.stop()
-  await first.drop()
-})
-
-/** A host whose statements go through the pooler; only LISTEN goes past it. */
-function open(database: TestDatabase, module: PgModule): Promise<PgHost> {
-  const target = { ...pooler.target, database: database.target.database }
-  const listenTarget = database.target
-  return openPostgresHost({ target, listenTarget, modules: [module], pooler: true })
-}
-
-async function openHub(database: TestDatabase, historySize: number): Promise<TestHubStore> {
-  const host = await open(database, HUB_PG_MODULE)
-  const store = postgresHubStore(host, { historySize, checkMs: 60_000 })
-  const end = async () => {
-    await store.close()
-    await host.close()
-  }
-  return {
-    store,
-    async reopen() {
-      await end()
-      return openHub(database, historySize)
-    },
-    async close() {
-      await end()
-      await database.drop()
-    },
-  }
-}
+import { throughPooler } from '../support/postgres/pooler.ts'
+import { createDatabase } from '../support/postgres.ts'
 
 describe('through a pooler in transaction mode', () => {
-  hubStoreContract('the history of the hub', async (historySize) =>
-    openHub(await createDatabase(), historySize),
-  )
+  const pooled = throughPooler()
 
-  issuerStoreContract('PostgreSQL', async () => {
-    const database = await createDatabase()
-    const host = await open(database, ISSUER_PG_MODULE)
-    return {
-      store: postgresIssuerStore(host),
-      async close() {
-        await host.close()
-        await database.drop()
-      },
-    }
-  })
+  hubStoreContract('the history of the hub', postgresHistories(pooled))
+
+  issuerStoreContract('PostgreSQL', postgresRegistries(pooled))
 
   test('brokers hear each other on the connections past it', async () => {
     const database = await createDatabase()
-    const [speaker, hearer] = [await openHub(database, 0), await openHub(database, 0)]
+    const speaker = await openHistory(database, 0, pooled)
+    const hearer = await openHistory(database, 0, pooled)
     onTestFinished(async () => {
       await speaker.close()
       await hearer.close()
@@ -76,8 +30,15 @@ describe('through a pooler in transaction mode', () => {
   })
 
   test('nothing of a statement or a transaction is left in the session', async () => {
-    const host = await open(first, HUB_PG_MODULE)
-    onTestFinished(() => host.close())
+    const database = await createDatabase()
+    const host = await openPostgresHost({
+      ...{ target: database.target, modules: [HUB_PG_MODULE] },
+      ...(await pooled(database)),
+    })
+    onTestFinished(async () => {
+      await host.close()
+      await database.drop()
+    })
     await host.transaction((tx) => tx.rows('named', 'SELECT 1'))
     await Promise.all(Array.from({ length: 20 }, () => host.rows('named', 'SELECT 2')))
     const left = `SELECT count(*) AS n, current_setting('statement_timeout') AS timeout

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Which store the brokers of a test run keep their data in; `test/e2e` and others run on both. */
@@ -37,8 +37,11 @@ export async function dropStore(dataDir: string): Promise<void> {
 export async function storedBytes(dataDir: string): Promise<Buffer> {
   const database = await databases.get(dataDir)
   if (database === undefined) {
-    const names = ['hivegate.db', 'hivegate.db-wal']
-    return Buffer.concat(await Promise.all(names.map((name) => readFile(join(dataDir, name)))))
+    const entries = await readdir(dataDir, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile())
+    return Buffer.concat(
+      await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name)))),
+    )
   }
   const [row] = await database.query(
     `SELECT schema_to_xml('hivegate', false, false, '')::text AS stored`,

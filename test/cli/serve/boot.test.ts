@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runHivegate, startChildBroker } from '../../support/child-broker.ts'
+import { dropStore } from '../../support/test-store.ts'
 
 let dataDir = ''
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'hivegate-boot-'))
 })
-afterEach(() => rm(dataDir, { recursive: true, force: true }))
+afterEach(async () => {
+  await dropStore(dataDir)
+  await rm(dataDir, { recursive: true, force: true })
+})
 
 describe('hivegate serve with a wrong environment', () => {
   it('names every wrong variable in one line each on stderr, binds nothing and exits 1', async () => {
@@ -60,32 +64,6 @@ describe('hivegate serve with a wrong environment', () => {
     expect([code, stderr]).toEqual([
       1,
       `PORT: another process already listens there (127.0.0.1:${port})\n`,
-    ])
-  })
-
-  it('says in one line that the data folder is in use by another broker', async () => {
-    const first = await startChildBroker({ DATA_DIR: dataDir })
-    const { code, stderr } = await runHivegate(['serve'], { DATA_DIR: dataDir, PORT: '0' })
-    first.signal('SIGTERM')
-    expect((await first.exited).code).toBe(0)
-    expect(code).toBe(1)
-    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^DATA_DIR: .* in use/)])
-  })
-
-  it('says in one line that the data folder cannot be made', async () => {
-    const file = join(dataDir, 'file')
-    await writeFile(file, '')
-    const { code, stderr } = await runHivegate(['serve'], { DATA_DIR: join(file, 'x'), PORT: '0' })
-    expect(code).toBe(1)
-    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(/^DATA_DIR: /)])
-  })
-
-  it('says in one line, with the folder, that its database is damaged', async () => {
-    await writeFile(join(dataDir, 'hivegate.db'), 'no database at all '.repeat(1000))
-    const { code, stderr } = await runHivegate(['serve'], { DATA_DIR: dataDir, PORT: '0' })
-    expect([code, stderr]).toEqual([
-      1,
-      `DATA_DIR: "${dataDir}" cannot be used (file is not a database)\n`,
     ])
   })
 })

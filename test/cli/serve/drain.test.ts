@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ChildBroker, startChildBroker } from '../../support/child-broker.ts'
+import { dropStore } from '../../support/test-store.ts'
 
 let dataDir = ''
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'hivegate-drain-'))
 })
-afterEach(() => rm(dataDir, { recursive: true, force: true }))
+afterEach(async () => {
+  await dropStore(dataDir)
+  await rm(dataDir, { recursive: true, force: true })
+})
 
 /** Resolves when that many pops wait in the broker. */
 async function parked(broker: ChildBroker, count: number): Promise<void> {

@@ -5,10 +5,12 @@ import { QUEUE_MODE } from '../../../src/queue/model.ts'
 import type { AckItem, PushItem, QueueStore, WriteOp } from '../../../src/queue/store.ts'
 import { sqliteQueueModule, sqliteQueueStore } from '../../../src/queue/stores/sqlite/index.ts'
 import { openInlineHost } from '../../../src/storage/index.ts'
+import { PostgresStores } from '../../support/queue-store-postgres.ts'
+import { STORE } from '../../support/test-store.ts'
 
 export const START_MS = 1_800_000_000_000
 
-/** An engine on an in-memory store; time stands still until the test advances it. */
+/** An engine on a store of its own; time stands still until the test advances it. */
 export interface Bench {
   readonly engine: QueueEngine
   /** Kinds of the writes that were committed, in order. */
@@ -19,6 +21,29 @@ export interface Bench {
 
 const opened: (() => Promise<void>)[] = []
 
+/** Operations of the store that are under way. */
+let busy = 0
+
+const postgres = STORE === 'postgres' ? new PostgresStores() : undefined
+
+/** An empty store that no other process knows of, so that its engine looks at nothing by itself. */
+async function openAlone(): Promise<QueueStore> {
+  if (postgres !== undefined) {
+    const { shared: _none, ...store } = (await postgres.factory('')).store
+    return store
+  }
+  return sqliteQueueStore(await openInlineHost([sqliteQueueModule({ encryptionKey: '' })]))
+}
+
+async function counted<T>(work: Promise<T>): Promise<T> {
+  busy += 1
+  try {
+    return await work
+  } finally {
+    busy -= 1
+  }
+}
+
 afterEach(async () => {
   vi.useRealTimers()
   for (const close of opened.splice(0)) await close()
@@ -28,9 +53,8 @@ afterEach(async () => {
 export async function openBench(
   limits: { maxParkedPops?: number; maxWaitingWrites?: number; maxWaitingBytes?: number } = {},
 ): Promise<Bench> {
+  const inner = await openAlone()
   vi.useFakeTimers({ now: START_MS, toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-  const host = await openInlineHost([sqliteQueueModule({ encryptionKey: '' })])
-  const inner = sqliteQueueStore(host)
   const bench: { -readonly [K in keyof Bench]: Bench[K] } = {
     engine: undefined as unknown as QueueEngine,
     writes: [],
@@ -41,14 +65,15 @@ export async function openBench(
     async commit(batch) {
       await bench.onCommit(batch)
       bench.writes.push(...batch.map(({ kind }) => kind))
-      return inner.commit(batch)
+      return counted(inner.commit(batch))
     },
+    read: (kind, args) => counted(inner.read(kind, args)),
   }
   const config = { defaultSubscriptionMode: '', retentionBatchSize: 1000, partitionCleanupDays: 30 }
   bench.engine = await createQueueEngine({ store, config: { ...config, ...limits } })
   opened.push(async () => {
     await bench.engine.close()
-    await host.close()
+    await inner.close()
   })
   return bench
 }
@@ -100,5 +125,8 @@ export function ackOf(reply: PopReply | null, status: AckItem['status'] = 'compl
 
 /** Lets everything that is under way come to rest, without moving the clock. */
 export async function settle(): Promise<void> {
-  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let quiet = 0; quiet < 20; quiet += 1) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (busy > 0) quiet = 0
+  }
 }

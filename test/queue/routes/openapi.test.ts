@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openApiPath, operationKey } from '../../../src/http/openapi.ts'
 import { ApiDocument } from '../../support/api-document.ts'
 import {
   JWT_ON,
@@ -9,16 +7,6 @@ import {
   startTestBroker,
   type TestBroker,
 } from '../../support/broker.ts'
-
-interface Row {
-  readonly method: string
-  readonly path: string
-  readonly level: string
-}
-
-const { routes } = JSON.parse(
-  readFileSync(new URL('../../../routes.table.json', import.meta.url), 'utf8'),
-) as { routes: readonly Row[] }
 
 let broker: TestBroker
 let api: ApiDocument
@@ -41,47 +29,6 @@ async function checked(route: string, json?: unknown): Promise<Reply> {
   )
   return reply
 }
-
-describe('GET /openapi.json', () => {
-  it('is an OpenAPI 3.1 document that is public and holds every row of the table', () => {
-    expect(api.document.openapi).toBe('3.1.0')
-    for (const { method, path, level } of routes) {
-      const operation = api.document.paths[openApiPath(path)]?.[operationKey(method)]
-      expect(operation?.['x-access-level'], `${method} ${path}`).toBe(level)
-    }
-    const count = Object.values(api.document.paths).flatMap((item) => Object.keys(item)).length
-    expect(count).toBe(routes.length)
-  })
-
-  it('holds JSON Schemas only', () => {
-    expect(api.compileAll()).toBeGreaterThan(100)
-  })
-
-  it('lists the 401 and the 403 of every operation that is not public', () => {
-    for (const [path, item] of Object.entries(api.document.paths)) {
-      for (const operation of Object.values(item)) {
-        // The hub's routes are public at the gate and guard themselves.
-        if (HUB_PATHS.test(path)) continue
-        // The issuer's functions are public at the gate and have refusals of their own.
-        if (ISSUER_PATHS.test(path)) continue
-        const guarded = operation['x-access-level'] !== 'public'
-        const listed = ['401', '403'].filter((status) => status in operation.responses)
-        // The one public route with a 401 of its own.
-        const wanted = guarded ? ['401', '403'] : path === '/auth/me' ? ['401'] : []
-        expect(listed, path).toEqual(wanted)
-      }
-    }
-  })
-
-  it('says of every route that it can succeed', () => {
-    for (const [path, item] of Object.entries(api.document.paths)) {
-      for (const [method, { responses }] of Object.entries(item)) {
-        const good = Object.keys(responses).some((status) => status.startsWith('2'))
-        expect(good, `${method} ${path}`).toBe(true)
-      }
-    }
-  })
-})
 
 describe('live answers are as documented', () => {
   it('for the data plane', async () => {

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { type ChildBroker, startChildBroker } from '../child-broker.ts'
+import { dropStore } from '../test-store.ts'
 import { HUB_ID, ISSUER, PUBLISHER_KEY, SUBSCRIBER_KEY } from './config.ts'
 import { form, type PublishFields, temporaryFolder } from './hub.ts'
 import { type OpenStream, readStream } from './stream.ts'
@@ -29,6 +30,7 @@ export async function childHub(
   onTestFinished(async () => {
     broker.signal('SIGKILL')
     await broker.exited
+    await dropStore(dataDir)
   })
   return { ...broker, dataDir }
 }

@@ -6,14 +6,7 @@ import { Registry } from 'prom-client'
 import { onTestFinished } from 'vitest'
 import type { HubConfig } from '../../../src/config/index.ts'
 import { createListener } from '../../../src/http/listener.ts'
-import {
-  createHub,
-  HUB_MODULE,
-  type Hub,
-  type HubOptions,
-  sqliteHubStore,
-} from '../../../src/hub/index.ts'
-import { openSqliteHost } from '../../../src/storage/index.ts'
+import { createHub, type Hub, type HubOptions, type HubStore } from '../../../src/hub/index.ts'
 import { portOf, strictApp } from '../express-app.ts'
 import { hubConfig } from './config.ts'
 import { bearer, publisherToken } from './tokens.ts'
@@ -31,11 +24,17 @@ export interface RunningHub {
   close(): Promise<void>
 }
 
+/** Where a history is kept; closed after the hub. */
+export interface KeptHistory {
+  hub(historySize: number): HubStore
+  close(): Promise<void>
+}
+
 /** How a test hub differs from the usual one. */
 export interface StartOptions extends Partial<Omit<HubOptions, 'config'>> {
   readonly settings?: Partial<HubConfig>
-  /** Folder of the history; without one nothing is kept. */
-  readonly dataDir?: string
+  /** Without one nothing is kept. */
+  readonly kept?: KeptHistory
   /** Express's `trust proxy`. */
   readonly trustProxy?: string | number
 }
@@ -47,18 +46,12 @@ export function temporaryFolder(): string {
   return folder
 }
 
-async function persistentStore(dataDir: string, config: HubConfig) {
-  const host = await openSqliteHost({ dataDir, modules: [HUB_MODULE] })
-  return { host, store: sqliteHubStore(host, { historySize: config.historySize }) }
-}
-
 /** Starts a hub behind the broker's own listener; it is closed when the test is finished, or by `close`. */
 export async function startHub(options: StartOptions = {}): Promise<RunningHub> {
-  const { settings, dataDir, trustProxy, ...rest } = options
+  const { settings, kept, trustProxy, ...rest } = options
   const config = hubConfig(settings)
-  const kept = dataDir === undefined ? undefined : await persistentStore(dataDir, config)
   const registry = new Registry()
-  const store = kept === undefined ? {} : { store: kept.store }
+  const store = kept === undefined ? {} : { store: kept.hub(config.historySize) }
   const hub = createHub({ config, registry, ...store, ...rest })
   await hub.ready
   const app = strictApp()
@@ -72,7 +65,7 @@ export async function startHub(options: StartOptions = {}): Promise<RunningHub> 
   const close = () => {
     closing ??= (async () => {
       await hub.close()
-      await kept?.host.close()
+      await kept?.close()
       await new Promise((resolve) => {
         server.close(resolve)
         server.closeAllConnections()

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { PgTarget } from '../../../src/storage/index.ts'
-import { queryOn } from '../postgres.ts'
+import { afterAll } from 'vitest'
+import type { PgHostOptions, PgTarget } from '../../../src/storage/index.ts'
+import { queryOn, type TestDatabase } from '../postgres.ts'
 import { asServer, freePort, PASSWORD, ROLE, serverFolder } from './cluster.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
@@ -64,5 +65,19 @@ export async function startPooler(behind: PgTarget): Promise<TestPooler> {
       while (existsSync(join(folder, 'pid'))) await pause(10)
       await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/**
+ * For one test file: how hosts are opened through a pooler before the cluster of the run; only LISTEN goes past it.
+ * Call it before what opens hosts, so that the pooler ends after them.
+ */
+export function throughPooler(): (database: TestDatabase) => Promise<Partial<PgHostOptions>> {
+  let starting: Promise<TestPooler> | undefined
+  afterAll(async () => (await starting)?.stop())
+  return async ({ target }) => {
+    starting ??= startPooler(target)
+    const { host, port } = (await starting).target
+    return { target: { ...target, host, port }, listenTarget: target, pooler: true }
   }
 }
