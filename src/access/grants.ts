@@ -1,4 +1,5 @@
 import type { CompiledMatcher } from './matchers.ts'
+import { finish, type Walk, walkMatch } from './walk.ts'
 
 /** What a token can allow on a topic. */
 export type Action = 'publish' | 'subscribe'
@@ -22,6 +23,10 @@ export interface Grants {
   allowsEvery(action: Action, topics: readonly string[]): boolean
   /** Receiving a private update: one covered topic is enough. */
   allowsAny(action: Action, topics: readonly string[]): boolean
+  /** `allowsEvery` in pieces. */
+  walkEvery(action: Action, topics: readonly string[]): Walk<boolean>
+  /** `allowsAny` in pieces. */
+  walkAny(action: Action, topics: readonly string[]): Walk<boolean>
   /**
    * The payload of the first subscribe detail that matches a subscription's own pattern, taken as a topic.
    * `undefined` when no detail matches or when the first one that does has no payload.
@@ -31,24 +36,48 @@ export interface Grants {
   readonly details: readonly Detail[]
 }
 
-function covers(detail: Detail, action: Action, topic: string): boolean {
-  return detail.actions.has(action) && detail.topics.some((matcher) => matcher.matches(topic))
+/** What grants are made of: the one question that all others come down to, and what they show. */
+export interface GrantParts extends Pick<Grants, 'details' | 'payloadFor'> {
+  readonly covers: (action: Action, topic: string) => Walk<boolean>
+}
+
+/** Grants that answer every question by asking about single topics. */
+export function grantsBy({ covers, ...shown }: GrantParts): Grants {
+  function* walkEvery(action: Action, topics: readonly string[]): Walk<boolean> {
+    for (const topic of topics) if (!(yield* covers(action, topic))) return false
+    // Naming nothing is not allowed.
+    return topics.length > 0
+  }
+  function* walkAny(action: Action, topics: readonly string[]): Walk<boolean> {
+    for (const topic of topics) if (yield* covers(action, topic)) return true
+    return false
+  }
+  return Object.freeze({
+    ...shown,
+    allows: (action: Action, topic: string) => finish(covers(action, topic)),
+    allowsEvery: (action: Action, topics: readonly string[]) => finish(walkEvery(action, topics)),
+    allowsAny: (action: Action, topics: readonly string[]) => finish(walkAny(action, topics)),
+    walkEvery,
+    walkAny,
+  })
+}
+
+function* coveredBy(detail: Detail, action: Action, topic: string): Walk<boolean> {
+  if (!detail.actions.has(action)) return false
+  for (const matcher of detail.topics) if (yield* walkMatch(matcher, topic)) return true
+  return false
 }
 
 /** The grants of a token's details. Without details every question is answered with no. */
 export function grantsOf(details: readonly Detail[]): Grants {
-  const allows = (action: Action, topic: string): boolean =>
-    details.some((detail) => covers(detail, action, topic))
-  return Object.freeze({
+  return grantsBy({
     details,
-    allows,
-    // `every` on no topics would allow what names nothing.
-    allowsEvery: (action: Action, topics: readonly string[]) =>
-      topics.length > 0 && topics.every((topic) => allows(action, topic)),
-    allowsAny: (action: Action, topics: readonly string[]) =>
-      topics.some((topic) => allows(action, topic)),
+    *covers(action: Action, topic: string) {
+      for (const detail of details) if (yield* coveredBy(detail, action, topic)) return true
+      return false
+    },
     payloadFor: (pattern: string) =>
-      details.find((detail) => covers(detail, 'subscribe', pattern))?.payload,
+      details.find((detail) => finish(coveredBy(detail, 'subscribe', pattern)))?.payload,
   })
 }
 

@@ -8,7 +8,7 @@ export {
 } from './authorization-details.ts'
 export { isPermittedText } from './characters.ts'
 export { type Classification, classify, levelsOf, readingsOf } from './classify.ts'
-export { type Action, type Detail, type Grants, grantsOf, NO_GRANTS } from './grants.ts'
+export { type Action, type Detail, type Grants, grantsBy, grantsOf, NO_GRANTS } from './grants.ts'
 export {
   LEVELS,
   type Level,
@@ -63,3 +63,4 @@ export {
   SharedCacheError,
   type TopicMatchers,
 } from './topic-matchers.ts'
+export { finish, stepsOf, type Walk, walkMatch } from './walk.ts'

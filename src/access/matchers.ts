@@ -1,5 +1,5 @@
 import { isPermittedText } from './characters.ts'
-import { compileUrlPattern } from './url-pattern/index.ts'
+import { compileUrlPattern, type TopicReader } from './url-pattern/index.ts'
 
 /** The two ways in which a pattern can be read. */
 export const MATCHER_TYPES = ['exact', 'urlpattern'] as const
@@ -19,6 +19,8 @@ export interface Matcher {
 
 /** A matcher that is ready to be asked. */
 export interface CompiledMatcher extends Matcher {
+  /** Automaton states that a character of a topic may visit; 0 when a topic is not walked. */
+  readonly states: number
   matches(topic: string): boolean
 }
 
@@ -45,16 +47,21 @@ const everything = (): boolean => true
 /**
  * Makes a matcher ready. `baseUrl` is what relative patterns and relative topics are resolved against.
  * The wildcard is decided first, so that `*` is never read as a relative URL pattern.
+ * @param read reads topics for URL patterns, see `compileUrlPattern`
  * @throws MatcherError when the pattern is too long, holds a forbidden character or does not compile
  */
-export function compileMatcher(matcher: Matcher, baseUrl: string): CompiledMatcher {
+export function compileMatcher(
+  matcher: Matcher,
+  baseUrl: string,
+  read?: TopicReader,
+): CompiledMatcher {
   const { type, pattern } = matcher
   if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) throw new MatcherError('too_long')
   if (!isPermittedText(pattern)) throw new MatcherError('forbidden_character')
-  if (pattern === WILDCARD) return { type, pattern, matches: everything }
-  if (type === 'exact') return { type, pattern, matches: (topic) => topic === pattern }
+  if (pattern === WILDCARD) return { type, pattern, states: 0, matches: everything }
+  if (type === 'exact') return { type, pattern, states: 0, matches: (topic) => topic === pattern }
   try {
-    return { type, pattern, matches: compileUrlPattern(pattern, baseUrl) }
+    return { type, pattern, ...compileUrlPattern(pattern, baseUrl, read) }
   } catch (cause) {
     // Three engines have a say in a pattern, each with its own kind of error; all mean the same to a client.
     throw new MatcherError('malformed_pattern', { cause })

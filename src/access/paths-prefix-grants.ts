@@ -1,4 +1,4 @@
-import type { Action, Grants } from './grants.ts'
+import { type Action, type Grants, grantsBy } from './grants.ts'
 import { allowsPath, type PathAction, type PrefixClaims } from './paths-prefix-claims.ts'
 
 /** The hub's actions in the words of path-prefix tokens. */
@@ -9,15 +9,12 @@ const PATH_ACTIONS: Readonly<Record<Action, PathAction>> = { publish: 'put', sub
  * publishes and `get` subscribes. Such a token has no payload and no details.
  */
 export function grantsOfPrefixes(claims: PrefixClaims): Grants {
-  const allows = (action: Action, topic: string): boolean =>
-    allowsPath(claims, PATH_ACTIONS[action], topic)
-  return Object.freeze({
+  return grantsBy({
     details: [],
-    allows,
-    allowsEvery: (action: Action, topics: readonly string[]) =>
-      topics.length > 0 && topics.every((topic) => allows(action, topic)),
-    allowsAny: (action: Action, topics: readonly string[]) =>
-      topics.some((topic) => allows(action, topic)),
+    *covers(action: Action, topic: string) {
+      yield 1
+      return allowsPath(claims, PATH_ACTIONS[action], topic)
+    },
     payloadFor: () => undefined,
   })
 }

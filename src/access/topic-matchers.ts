@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type CompiledMatcher, compileMatcher, type Matcher, WILDCARD } from './matchers.ts'
+import type { TopicReader } from './url-pattern/index.ts'
 
 /** Longest topic whose match result is kept; longer ones are asked anew, so that the cache stays small. */
 const MAX_CACHED_TOPIC_CHARS = 1024
@@ -53,6 +54,19 @@ export interface TopicMatchers {
   compile(matcher: Matcher): CompiledMatcher
 }
 
+/** Remembers the last topic: patterns are asked about one topic after another, all of them about each. */
+function readerOf(baseUrl: string): TopicReader {
+  let last: string | undefined
+  let url: URL | null = null
+  return (topic) => {
+    if (topic !== last) {
+      last = topic
+      url = URL.parse(topic, baseUrl)
+    }
+    return url
+  }
+}
+
 /**
  * The matchers of one hub. Answers are those of `compileMatcher`, with results kept in `cache`.
  * @throws SharedCacheError when the cache already serves another base URL: a fault of the start-up code
@@ -60,16 +74,16 @@ export interface TopicMatchers {
 export function createTopicMatchers(baseUrl: string, cache: MatchCache): TopicMatchers {
   cache.bind(baseUrl)
   const compiled = new LRUCache<string, CompiledMatcher>({ max: MAX_COMPILED })
+  const read = readerOf(baseUrl)
   const compile = (matcher: Matcher): CompiledMatcher => {
     const { type, pattern } = matcher
     // Exact patterns are cheaper to ask than to look up.
     if (type === 'exact' || pattern === WILDCARD) return compileMatcher(matcher, baseUrl)
     const known = compiled.get(pattern)
     if (known !== undefined) return known
-    const fresh = compileMatcher(matcher, baseUrl)
+    const fresh = compileMatcher(matcher, baseUrl, read)
     const cached: CompiledMatcher = {
-      type,
-      pattern,
+      ...fresh,
       matches: (topic) => cache.remember(pattern, topic, fresh.matches),
     }
     compiled.set(pattern, cached)

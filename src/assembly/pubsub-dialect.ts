@@ -1,4 +1,10 @@
-import { type Grants, grantsOfPrefixes, verifyPrefixToken } from '../access/index.ts'
+import {
+  type Action,
+  type Grants,
+  grantsBy,
+  grantsOfPrefixes,
+  verifyPrefixToken,
+} from '../access/index.ts'
 import type { TokenBearer, TokenDialect } from '../hub/index.ts'
 import { fits, type KeySource, type PublicJwk, verificationKeyOf } from '../keys/index.ts'
 
@@ -35,14 +41,14 @@ export interface PubsubDialect extends TokenDialect {
  * at that moment would escape that, so the key is asked about at every decision too.
  */
 function whileActive(grants: Grants, isActive: () => boolean): Grants {
-  return Object.freeze({
-    details: grants.details,
-    allows: (...args: Parameters<Grants['allows']>) => isActive() && grants.allows(...args),
-    allowsEvery: (...args: Parameters<Grants['allowsEvery']>) =>
-      isActive() && grants.allowsEvery(...args),
-    allowsAny: (...args: Parameters<Grants['allowsAny']>) =>
-      isActive() && grants.allowsAny(...args),
-    payloadFor: grants.payloadFor,
+  const { details, payloadFor } = grants
+  return grantsBy({
+    details,
+    *covers(action: Action, topic: string) {
+      yield 1
+      return isActive() && grants.allows(action, topic)
+    },
+    payloadFor,
   })
 }
 

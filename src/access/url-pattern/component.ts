@@ -27,10 +27,15 @@ export const SPECIAL_SCHEMES: ReadonlyMap<string, string> = new Map([
   ['wss', '443'],
 ])
 
-/** Asks whether one component of a parsed URL fits. */
-export type ComponentTest = (value: string) => boolean
+/** One component of a pattern, ready to be asked. */
+export interface ComponentTest {
+  /** Automaton states that a character may visit; 0 when nothing is walked. */
+  readonly states: number
+  /** Asks whether the component of a parsed URL fits. */
+  fits(value: string): boolean
+}
 
-const anything: ComponentTest = () => true
+const ANYTHING: ComponentTest = { states: 0, fits: () => true }
 const PROTOCOL_RULES = { delimiter: '', prefix: '', canonicalize: CANONICALIZE.protocol }
 
 function statesOf(part: Part): number {
@@ -45,12 +50,13 @@ function tailTest(parts: readonly Part[]): ComponentTest | undefined {
   const source = parts
     .map((part) => (typeof part === 'string' ? RE2JS.quote(part) : part.source))
     .join('')
-  if (source === '(?:.*)') return anything
+  if (source === '(?:.*)') return ANYTHING
   const automaton = new RE2Set(RE2Set.ANCHOR_BOTH, 0, AUTOMATON_BYTES)
   automaton.add(source)
   automaton.compile()
   const longest = states <= SMALL_STATES ? Number.POSITIVE_INFINITY : MAX_COST / states
-  return (value) => value.length <= longest && automaton.match(value).length > 0
+  const fits = (value: string) => value.length <= longest && automaton.match(value).length > 0
+  return { states, fits }
 }
 
 /**
@@ -59,14 +65,15 @@ function tailTest(parts: readonly Part[]): ComponentTest | undefined {
  */
 export function compileComponent(pattern: string, rules: ComponentRules): ComponentTest {
   // By far the most frequent component: what a pattern leaves open.
-  if (pattern === '*') return anything
+  if (pattern === '*') return ANYTHING
   const parts = parseComponent(pattern, rules)
   const whole = parts.some((part) => typeof part !== 'string' && part.looksBack)
   const [first = ''] = parts
   const head = typeof first === 'string' && !whole ? first : ''
   const tail = tailTest(head === '' ? parts : parts.slice(1))
-  if (tail === undefined) return (value) => value === head
-  return (value) => value.startsWith(head) && tail(value.slice(head.length))
+  if (tail === undefined) return { states: 0, fits: (value) => value === head }
+  const fits = (value: string) => value.startsWith(head) && tail.fits(value.slice(head.length))
+  return { states: tail.states, fits }
 }
 
 /** Compiles the protocol component. */
@@ -76,5 +83,5 @@ export function compileProtocol(pattern: string): ComponentTest {
 
 /** Whether a protocol pattern can stand for a scheme whose paths are lists of segments. */
 export function matchesSpecialScheme(pattern: string): boolean {
-  return [...SPECIAL_SCHEMES.keys()].some(compileProtocol(pattern))
+  return [...SPECIAL_SCHEMES.keys()].some(compileProtocol(pattern).fits)
 }

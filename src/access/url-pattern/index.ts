@@ -9,6 +9,16 @@ import type { ComponentRules } from './component-parser.ts'
 import { splitPattern } from './constructor-string.ts'
 import { type CompleteInit, completeInit } from './init.ts'
 
+/** Reads a topic against the hub URL; null when it is no URL. */
+export type TopicReader = (topic: string) => URL | null
+
+/** A URL pattern that is ready to be asked. */
+export interface UrlPatternTest {
+  /** Automaton states that a character of a topic may visit, of all components together. */
+  readonly states: number
+  matches(topic: string): boolean
+}
+
 /** Reads one component of a URL in the form in which URL patterns see it. */
 type ComponentReader = (url: URL) => string
 
@@ -51,12 +61,20 @@ function compileComponents(
  * The native URLPattern is not used: its expressions run on a backtracking engine, where one hostile pattern
  * stops the process, and the one of Node 24 ends it on some patterns (`urn\:/a{a(b+)}`). Tests hold the two
  * against each other.
+ * @param read reads topics; patterns that share one have a topic read once for all of them
  * @throws Error of several kinds when the pattern is malformed or has no linear-time form
  */
-export function compileUrlPattern(pattern: string, baseUrl: string): (topic: string) => boolean {
+export function compileUrlPattern(
+  pattern: string,
+  baseUrl: string,
+  read: TopicReader = (topic) => URL.parse(topic, baseUrl),
+): UrlPatternTest {
   const components = compileComponents(completeInit(splitPattern(pattern), baseUrl))
-  return (topic) => {
-    const url = URL.parse(topic, baseUrl)
-    return url !== null && components.every(([test, read]) => test(read(url)))
+  return {
+    states: components.reduce((sum, [test]) => sum + test.states, 0),
+    matches(topic) {
+      const url = read(topic)
+      return url !== null && components.every(([test, part]) => test.fits(part(url)))
+    },
   }
 }

@@ -1,4 +1,5 @@
 import { v7 } from 'uuid'
+import type { Walk } from '../../access/index.ts'
 import type { Clock } from '../clock.ts'
 import { eventFrame } from '../frame.ts'
 import type { HubStore, StoredUpdate, Update } from '../store.ts'
@@ -6,6 +7,7 @@ import { MAX_QUEUED_UPDATES } from './event-stream.ts'
 import { holdBack, replay } from './replay.ts'
 import { mayRead, type Subscriber } from './subscriber.ts'
 import type { SubscriberIndex } from './subscriber-index.ts'
+import { Turns } from './turns.ts'
 
 /** What the engine is built from. */
 export interface EngineOptions {
@@ -28,6 +30,12 @@ export class DeliveryEngine {
   readonly #options: EngineOptions
   #headSeq = 0
   #headId: string | undefined
+  /** Everything that compares topics with patterns takes its turns here. */
+  readonly turns = new Turns()
+  /** Updates that were heard and are still to be handed on. */
+  readonly #line: StoredUpdate[] = []
+  #handing = false
+  readonly #waiting: (() => void)[] = []
   /** Appends that are not answered yet; closing waits for them. */
   readonly #open = new Set<Promise<void>>()
 
@@ -62,7 +70,10 @@ export class DeliveryEngine {
   async publish(publication: Omit<Update, 'id'> & { readonly id?: string }): Promise<string> {
     const { store, historySize, cleanupFrequency, random } = this.#options
     const update = { ...publication, id: publication.id ?? `urn:uuid:${v7()}` }
-    const appended = store.append(update, historySize > 0 && random() < cleanupFrequency)
+    // Whoever publishes faster than updates can be handed on waits, instead of filling the memory.
+    const appended = this.#handedOn().then(() =>
+      store.append(update, historySize > 0 && random() < cleanupFrequency),
+    )
     this.#open.add(appended)
     try {
       await appended
@@ -80,9 +91,14 @@ export class DeliveryEngine {
   /** Adds a subscriber; with `from` it first gets the history after that position. */
   join(subscriber: Subscriber, from: number | undefined): void {
     this.index.add(subscriber)
-    if (from === undefined) return
+    if (from === undefined) {
+      // What was heard before is not for those who join now, although it may still be on its way.
+      if (this.#handing) subscriber.liveAfter = this.#headSeq
+      return
+    }
     holdBack(subscriber)
-    const source = { store: this.#options.store, headSeq: () => this.#headSeq }
+    const { store } = this.#options
+    const source = { store, headSeq: () => this.#headSeq, turns: this.turns }
     replay(subscriber, from, source).catch((error: unknown) => {
       subscriber.stream.end()
       this.#options.onReplayFailure(error)
@@ -109,26 +125,50 @@ export class DeliveryEngine {
   #deliver(update: StoredUpdate): void {
     this.#headSeq = update.seq
     this.#headId = update.id
-    const recipients = this.index.recipients(update.topics)
-    if (recipients.size === 0) return
+    this.#line.push(update)
+    if (this.#handing) return
+    this.#handing = true
+    this.turns.run(this.#handOn(), () => {
+      this.#handing = false
+      for (const go of this.#waiting.splice(0)) go()
+    })
+  }
+
+  /** Hands on what is in the line, one update after another, so that everybody has them in order. */
+  *#handOn(): Walk<void> {
+    for (let update = this.#line.shift(); update !== undefined; update = this.#line.shift()) {
+      const recipients = yield* this.index.recipients(update.topics)
+      if (recipients.size > 0) yield* this.#offer(update, recipients)
+    }
+  }
+
+  *#offer(update: StoredUpdate, recipients: ReadonlySet<Subscriber>): Walk<void> {
     const frame = eventFrame(update)
-    const now = this.#options.clock.now()
     const mayBeRead = rememberGrants(update)
     for (const subscriber of recipients) {
-      if (mayBeRead(subscriber)) offer(subscriber, update.seq, frame, now)
+      const reads = yield* mayBeRead(subscriber)
+      if (reads) offer(subscriber, update.seq, frame, this.#options.clock.now())
     }
+  }
+
+  /** Resolves when every update that was heard has been handed on. */
+  #handedOn(): Promise<void> {
+    if (!this.#handing) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+    })
   }
 }
 
 /** `mayRead` for one update: subscribers whose token is the same share their grants and the answer. */
-function rememberGrants(update: Update): (subscriber: Subscriber) => boolean {
-  if (!update.private) return () => true
+function rememberGrants(update: Update): (subscriber: Subscriber) => Walk<boolean> {
   const answers = new Map<unknown, boolean>()
-  return (subscriber) => {
+  return function* (subscriber) {
+    if (!update.private) return true
     const { grants } = subscriber.identity
     const known = answers.get(grants)
     if (known !== undefined) return known
-    const answer = mayRead(subscriber, update)
+    const answer = yield* mayRead(subscriber, update)
     answers.set(grants, answer)
     return answer
   }

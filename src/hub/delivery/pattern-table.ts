@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { CompiledMatcher } from '../../access/index.ts'
+import { type CompiledMatcher, type Walk, walkMatch } from '../../access/index.ts'
 import type { Subscriber } from './subscriber.ts'
 
 /** All subscribers of one distinct URL pattern; the pattern is evaluated once for all of them. */
@@ -66,17 +66,25 @@ export class PatternTable {
   }
 
   /** The subscribers of every pattern that matches a topic; one set per pattern. */
-  *matching(topic: string): Generator<ReadonlySet<Subscriber>> {
-    if (this.#entries.size === 0) return
-    for (const entry of this.#answer(topic).entries) yield entry.subscribers
+  *matching(topic: string): Walk<readonly ReadonlySet<Subscriber>[]> {
+    if (this.#entries.size === 0) return []
+    const { entries } = yield* this.#answer(topic)
+    return entries.map(({ subscribers }) => subscribers)
   }
 
-  #answer(topic: string): Answer {
+  *#answer(topic: string): Walk<Answer> {
     const known = this.#answers.get(topic)
-    if (known?.asOf === this.#births) return known
-    const fresh = this.#newerThan(known?.asOf ?? 0).filter((entry) => entry.matcher.matches(topic))
-    const kept = (known?.entries ?? []).filter((entry) => entry.subscribers.size > 0)
-    const answer = { asOf: this.#births, entries: [...kept, ...fresh] }
+    // Patterns that come while this one walks are those that the answer is not asked about.
+    const asOf = this.#births
+    if (known?.asOf === asOf) return known
+    const entries = (known?.entries ?? []).filter((entry) => entry.subscribers.size > 0)
+    for (const entry of this.#newerThan(known?.asOf ?? 0)) {
+      // Its last subscriber may have gone meanwhile.
+      if (entry.subscribers.size > 0 && (yield* walkMatch(entry.matcher, topic))) {
+        entries.push(entry)
+      }
+    }
+    const answer = { asOf, entries }
     this.#answers.set(topic, answer)
     return answer
   }

@@ -1,6 +1,8 @@
+import type { Walk } from '../../access/index.ts'
 import { eventFrame } from '../frame.ts'
 import type { HubStore, StoredUpdate } from '../store.ts'
 import { mayRead, type Subscriber, selects } from './subscriber.ts'
+import type { Turns } from './turns.ts'
 
 /** The position before the oldest update: whoever starts there takes what is left. */
 const HISTORY_START = 0
@@ -10,6 +12,7 @@ export interface ReplaySource {
   readonly store: HubStore
   /** Position of the newest update that live delivery has seen. */
   headSeq(): number
+  readonly turns: Turns
 }
 
 /** Lets a subscriber take no live updates yet: all of them will be read from history. */
@@ -18,15 +21,23 @@ export function holdBack(subscriber: Subscriber): void {
   subscriber.held = []
 }
 
-/** Sends what a page holds for the subscriber; returns the position that it now has reached. */
-function sendPage(subscriber: Subscriber, updates: readonly StoredUpdate[], from: number): number {
+/** Whether an update is one that the subscriber asked for and may see. */
+function* isFor(subscriber: Subscriber, update: StoredUpdate): Walk<boolean> {
+  return (yield* selects(subscriber, update.topics)) && (yield* mayRead(subscriber, update))
+}
+
+/** Sends what a page holds for the subscriber; gives the position that it now has reached. */
+async function sendPage(
+  subscriber: Subscriber,
+  updates: readonly StoredUpdate[],
+  from: number,
+  turns: Turns,
+): Promise<number> {
   let position = from
   for (const update of updates) {
     if (update.seq > subscriber.liveAfter) break
     position = update.seq
-    if (selects(subscriber, update.topics) && mayRead(subscriber, update)) {
-      subscriber.stream.send(eventFrame(update))
-    }
+    if (await turns.finish(isFor(subscriber, update))) subscriber.stream.send(eventFrame(update))
   }
   return position
 }
@@ -49,7 +60,7 @@ export async function replay(
   for (let caughtUp = false; !caughtUp; ) {
     const page = await source.store.readAfter(position)
     if (!page.complete && position !== HISTORY_START) stream.end()
-    position = sendPage(subscriber, page.updates, position)
+    position = await sendPage(subscriber, page.updates, position, source.turns)
     await stream.whenIdle()
     if (stream.closed) return
     if (page.atHead && subscriber.liveAfter === Number.POSITIVE_INFINITY) {

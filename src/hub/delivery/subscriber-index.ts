@@ -1,4 +1,4 @@
-import { type CompiledMatcher, type Matcher, WILDCARD } from '../../access/index.ts'
+import { type CompiledMatcher, type Matcher, type Walk, WILDCARD } from '../../access/index.ts'
 import { PatternTable } from './pattern-table.ts'
 import type { Subscriber } from './subscriber.ts'
 
@@ -64,12 +64,11 @@ export class SubscriberIndex {
   }
 
   /** Everyone with a matcher for one of the topics, each once. */
-  recipients(topics: readonly string[]): ReadonlySet<Subscriber> {
-    const sets = [
-      this.#everything,
-      ...topics.map((topic) => this.#exact.get(topic) ?? NOBODY),
-      ...topics.flatMap((topic) => [...this.#patterns.matching(topic)]),
-    ].filter((set) => set.size > 0)
+  *recipients(topics: readonly string[]): Walk<ReadonlySet<Subscriber>> {
+    const found: ReadonlySet<Subscriber>[] = []
+    for (const topic of topics) found.push(...(yield* this.#patterns.matching(topic)))
+    const exact = topics.map((topic) => this.#exact.get(topic) ?? NOBODY)
+    const sets = [this.#everything, ...exact, ...found].filter((set) => set.size > 0)
     const [only = NOBODY, ...others] = sets
     if (others.length === 0) return only
     return new Set(sets.flatMap((set) => [...set]))

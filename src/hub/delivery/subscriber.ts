@@ -1,4 +1,4 @@
-import type { CompiledMatcher } from '../../access/index.ts'
+import { type CompiledMatcher, type Walk, walkMatch } from '../../access/index.ts'
 import type { HubIdentity } from '../identity.ts'
 import type { Update } from '../store.ts'
 import type { EventStream } from './event-stream.ts'
@@ -20,14 +20,17 @@ export interface Subscriber {
 }
 
 /** Whether one of a subscriber's matchers selects the update: any of its topics will do. */
-export function selects(subscriber: Subscriber, topics: readonly string[]): boolean {
-  return subscriber.matchers.some((matcher) => topics.some((topic) => matcher.matches(topic)))
+export function* selects(subscriber: Subscriber, topics: readonly string[]): Walk<boolean> {
+  for (const topic of topics) {
+    for (const matcher of subscriber.matchers) if (yield* walkMatch(matcher, topic)) return true
+  }
+  return false
 }
 
 /**
  * Whether a subscriber may see an update (protocol, "private updates and their audience"): a public one
  * always, a private one if its token covers any of the topics, which need not be the one it selected.
  */
-export function mayRead({ identity }: Subscriber, update: Update): boolean {
-  return !update.private || identity.grants.allowsAny('subscribe', update.topics)
+export function* mayRead({ identity }: Subscriber, update: Update): Walk<boolean> {
+  return !update.private || (yield* identity.grants.walkAny('subscribe', update.topics))
 }

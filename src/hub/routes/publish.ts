@@ -18,7 +18,7 @@ export async function publish(hub: HubContext, req: Request, res: Response): Pro
     throw new HubRequestError('topic_missing', 'topic: missing (the body is not a form)')
   }
   const publication = readPublication(body)
-  if (!grants.allowsEvery('publish', publication.topics)) {
+  if (!(await hub.engine.turns.finish(grants.walkEvery('publish', publication.topics)))) {
     throw new HubAuthError('not_granted', 'publish_not_granted')
   }
   try {
