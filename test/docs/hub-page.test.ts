@@ -59,12 +59,25 @@ afterAll(async () => {
 
 const environment = (jwt = '') => ({ PATH: process.env['PATH'] ?? '', HUB: hub, JWT: jwt })
 
+/**
+ * Reads no start-up files. Without the switch bash takes the socket that is its input for a remote login, and runs
+ * the `.bashrc` of whoever runs the tests before every example: seconds each on a busy machine.
+ */
+const BASH = ['--norc', '-c']
+
 /** Runs shell lines as a reader would. */
 async function shell(code: string, jwt?: string): Promise<string> {
   const npx = `npx() { shift; ${HIVEGATE} "$@"; }`
   const script = `set -euo pipefail\n${npx}\ncurl() { command curl -s -k "$@"; }\n${code}`
   const options = { cwd: dir, env: environment(jwt), timeout: 60_000 }
-  return (await run('bash', ['-c', script], options)).stdout
+  return (await run('bash', [...BASH, script], options)).stdout
+}
+
+let minted: Promise<string> | undefined
+/** The token of the quick start; a process that mints is slow to start, so all examples share one. */
+async function devToken(): Promise<string> {
+  minted ??= shell('npx hivegate mercure-token --dev')
+  return (await minted).trim()
 }
 
 /** A token for the development hub with the details of an example. */
@@ -185,7 +198,7 @@ describe('the examples of the authorization page', () => {
   })
 
   it('the shell examples publish private updates', async () => {
-    const jwt = (await shell('npx hivegate mercure-token --dev')).trim()
+    const jwt = await devToken()
     for (const code of [
       CURL_PER_USER,
       CURL_ALTERNATES,
@@ -199,8 +212,8 @@ describe('the examples of the authorization page', () => {
 
 describe('the page of the hub', () => {
   it('quick start: what is published arrives', async () => {
-    const jwt = (await shell('npx hivegate mercure-token --dev')).trim()
-    const child = spawn('bash', ['-c', block('sh example=subscribe')], {
+    const jwt = await devToken()
+    const child = spawn('bash', [...BASH, block('sh example=subscribe')], {
       env: environment(),
       detached: true,
     })

@@ -1,7 +1,7 @@
 import { HUB_PG_MODULE, postgresHubStore } from '../../src/hub/index.ts'
 import { openPostgresHost, type PgHostOptions } from '../../src/storage/index.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
-import type { TestHubStore } from './store-contract.ts'
+import { type TestHubStore, testHubStore } from './store-contract.ts'
 
 /** How hosts are opened where it is not as always, such as through a pooler. */
 type Usual = (database: TestDatabase) => Promise<Partial<PgHostOptions>>
@@ -14,23 +14,16 @@ export async function openHistory(
 ): Promise<TestHubStore> {
   const options = await usual(database)
   const place = { target: database.target, modules: [HUB_PG_MODULE] }
-  const host = await openPostgresHost({ ...place, ...options })
-  const store = postgresHubStore(host, { historySize })
-  const end = async () => {
-    await store.close()
-    await host.close()
+  const open = async () => {
+    const host = await openPostgresHost({ ...place, ...options })
+    const store = postgresHubStore(host, { historySize })
+    const end = async () => {
+      await store.close()
+      await host.close()
+    }
+    return { store, end }
   }
-  return {
-    store,
-    async reopen() {
-      await end()
-      return openHistory(database, historySize, usual)
-    },
-    async close() {
-      await end()
-      await database.drop()
-    },
-  }
+  return testHubStore(open, () => database.drop())
 }
 
 /** Histories for the contract, each in a database of its own. */

@@ -1,11 +1,32 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { HUB_PG_MODULE, postgresHubStore, type StoredUpdate } from '../../src/hub/index.ts'
 import { openPostgresHost, type PgHost } from '../../src/storage/index.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'
-import { postgresHistories } from './postgres-histories.ts'
+import { openHistory } from './postgres-histories.ts'
 import { hubStoreContract, readAll, update } from './store-contract.ts'
 
-hubStoreContract('the history on PostgreSQL', postgresHistories())
+/** One for all tests, because making and removing a database each time is what takes longest. */
+let shared: TestDatabase
+beforeAll(async () => {
+  shared = await createDatabase()
+})
+afterAll(() => shared.drop())
+
+const EMPTY = `DO $$ BEGIN
+  PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid();
+  DROP SCHEMA IF EXISTS hivegate CASCADE;
+END $$`
+
+/** The database as if it had just been made; it stays for the next test. */
+async function emptyDatabase(): Promise<TestDatabase> {
+  await shared.query(EMPTY)
+  return { ...shared, drop: async () => {} }
+}
+
+hubStoreContract('the history on PostgreSQL', async (historySize) =>
+  openHistory(await emptyDatabase(), historySize),
+)
 
 /** How one of several stores on a database differs from the usual one. */
 interface Member {
@@ -48,14 +69,8 @@ async function member(database: TestDatabase, options: Member = {}) {
   return { store, heard, hears, gaps: () => gaps }
 }
 
-async function sharedDatabase(): Promise<TestDatabase> {
-  const database = await createDatabase()
-  onTestFinished(() => database.drop())
-  return database
-}
-
 test('every broker hears every update once, in the one order of the hub, whoever accepted it', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const members = [await member(database), await member(database), await member(database)]
   const publishing = members.map(async ({ store, heard }, who) => {
     for (let at = 0; at < 100; at += 1) {
@@ -76,7 +91,7 @@ test('every broker hears every update once, in the one order of the hub, whoever
 })
 
 test('an update that is told directly while a look is under way is heard once, and is no gap', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const host = await openPostgresHost({ target: database.target, modules: [HUB_PG_MODULE] })
   const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let looks = 0
@@ -111,7 +126,7 @@ test('an update that is told directly while a look is under way is heard once, a
 })
 
 test('a notification wakes a broker that looks only once a minute', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const [speaker, hearer] = [await member(database), await member(database)]
   await speaker.store.append(update('1', { data: 'NUL \0' }), false)
   await hearer.hears(1)
@@ -119,7 +134,7 @@ test('a notification wakes a broker that looks only once a minute', async () => 
 })
 
 test('updates whose notifications are lost are heard at the next look', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const speaker = await member(database)
   const deaf = await member(database, { listens: false, checkMs: 20 })
   for (let at = 0; at < 5; at += 1) await speaker.store.append(update(`${at}`), false)
@@ -128,7 +143,7 @@ test('updates whose notifications are lost are heard at the next look', async ()
 })
 
 test('a broker that lags behind a short history still hears what was trimmed', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const speaker = await member(database, { historySize: 2 })
   const slow = await member(database, { listens: false })
   for (let at = 1; at <= 9; at += 1) await speaker.store.append(update(`${at}`), true)
@@ -139,7 +154,7 @@ test('a broker that lags behind a short history still hears what was trimmed', a
 })
 
 test('updates that were deleted unheard are reported as a gap', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const speaker = await member(database, { historySize: 2 })
   const slow = await member(database, { listens: false })
   for (let at = 1; at <= 4; at += 1) await speaker.store.append(update(`${at}`), true)
@@ -154,7 +169,7 @@ test('updates that were deleted unheard are reported as a gap', async () => {
 })
 
 test('a database that was put back to an older state goes on being heard', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const speaker = await member(database)
   const hearer = await member(database, { listens: false, checkMs: 20 })
   for (const id of ['1', '2', '3']) await speaker.store.append(update(id), false)
@@ -168,7 +183,7 @@ test('a database that was put back to an older state goes on being heard', async
 })
 
 test('an update that the database refuses fails alone', async () => {
-  const database = await sharedDatabase()
+  const database = await emptyDatabase()
   const { store, heard } = await member(database)
   const outcomes = await Promise.allSettled([
     store.append(update('good'), false),

@@ -8,6 +8,31 @@ export interface TestHubStore {
   close(): Promise<void>
 }
 
+/** A store that was opened, and what ends it with all that it stands on. */
+interface Opened {
+  readonly store: HubStore
+  end(): Promise<void>
+}
+
+/** A store for tests on the data that `open` opens; `remove` takes the data away. */
+export async function testHubStore(
+  open: () => Promise<Opened>,
+  remove: () => unknown = () => {},
+): Promise<TestHubStore> {
+  const { store, end } = await open()
+  return {
+    store,
+    async reopen() {
+      await end()
+      return testHubStore(open, remove)
+    },
+    async close() {
+      await end()
+      await remove()
+    },
+  }
+}
+
 /** An update that says nothing but its id. */
 export const update = (id: string, fields: Partial<Update> = {}): Update => ({
   id,
