@@ -2,31 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestBroker, type TestBroker } from '../support/broker.ts'
 import { HUB_ON, publishTo, subscribeTo } from '../support/hub/broker.ts'
-import {
-  type ClusterAddress,
-  pgCtl,
-  removeCluster,
-  serverFolder,
-  startCluster,
-} from '../support/postgres/cluster.ts'
-import { createDatabase, queryOn, targetOn } from '../support/postgres.ts'
+import { ownCluster } from '../support/postgres/own-cluster.ts'
+import { queryOn, targetOn } from '../support/postgres.ts'
 
-let folder = ''
-let cluster: ClusterAddress
+const cluster = ownCluster()
 let broker: TestBroker
 beforeAll(async () => {
-  folder = await serverFolder()
-  cluster = await startCluster(folder)
-  const { url } = await createDatabase(cluster)
+  const { url } = await cluster.createDatabase()
   broker = await startTestBroker({
     ...HUB_ON,
     ...{ DATABASE_URL: url, DATABASE_CONNECT_TIMEOUT: '2s', DATABASE_POOL_SIZE: '6' },
   })
 })
-afterAll(async () => {
-  await broker.stop()
-  await removeCluster(folder)
-})
+afterAll(() => broker.stop())
 
 const push = (transactionId: string) =>
   broker.call('POST /api/v1/push', {
@@ -46,7 +34,7 @@ async function drained(): Promise<readonly string[]> {
 test('while the database is away requests are 503 with Retry-After and health says so; then all goes on', async () => {
   const stream = await subscribeTo(broker, 'match=t')
   expect((await push('before')).status).toBe(201)
-  await pgCtl(cluster, 'stop', 'immediate')
+  await cluster.crash()
   const away = await push('away')
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1'])
   expect((await broker.call('GET /api/v1/pop/queue/q')).status).toBe(503)
@@ -55,7 +43,7 @@ test('while the database is away requests are 503 with Retry-After and health sa
   expect((await publishTo(broker, { topic: 't', data: 'away' })).status).toBe(500)
   const health = await broker.call('GET /health')
   expect([health.status, health.body.database]).toEqual([503, 'disconnected'])
-  await pgCtl(cluster, 'start')
+  await cluster.start()
   await healthy()
   // The client repeats what got no answer; whatever of it was stored is not stored twice.
   expect((await push('before')).body[0].status).toBe('duplicate')
@@ -81,7 +69,7 @@ test('connections that the server ends under load lose and double no push that w
   for (let round = 0; round < 20; round += 1) {
     const target = pushed.length + 10
     while (pushed.length < target) await pause(5)
-    await queryOn(targetOn(cluster, 'postgres'), killing)
+    await queryOn(targetOn(cluster.address, 'postgres'), killing)
   }
   open = false
   await Promise.all(pushing)

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../src/config/index.ts'
+import { loadConfig } from '../../src/config/index.ts'
+import { problemsOf } from './problems.ts'
 
 const read = (url: string) => loadConfig({ DATABASE_URL: url }).database.url
 const warningsOf = (env: Record<string, string>) => loadConfig(env).warnings
-
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    loadConfig(env)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
-}
 
 describe('DATABASE_URL', () => {
   it('is read with its percent escapes undone', () => {

@@ -2,8 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadHubConfig } from '../../src/config/index.ts'
+import { loadHubConfig } from '../../src/config/index.ts'
 import { rsaKey } from '../support/keys.ts'
+import { problemsIn } from './problems.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -17,15 +18,7 @@ function load(content: unknown, env: Env = {}) {
   return loadHubConfig({ MERCURE_ISSUERS_FILE: fileOf(content), ...env })
 }
 
-function problemsOf(content: unknown, env: Env = {}): readonly string[] {
-  try {
-    load(content, env)
-    return []
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-}
+const problemsOf = (content: unknown, env: Env = {}) => problemsIn(() => load(content, env))
 
 const KEY = { jwt_key: 'a-secret-that-no-message-may-hold' }
 

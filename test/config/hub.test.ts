@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import {
-  ConfigError,
   DEFAULT_JWKS_ALGORITHMS,
   DEV_RESOURCE_IDENTIFIER,
   DEV_SECRET,
@@ -9,6 +8,7 @@ import {
   loadHubConfig,
 } from '../../src/config/index.ts'
 import { certificatePem, ecKey, edKey, PEM_SPELLINGS, pkcs1Pem, rsaKey } from '../support/keys.ts'
+import { problemsIn } from './problems.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -18,15 +18,7 @@ const KEYS = {
 }
 const HUB = 'https://hub.shop.example/.well-known/mercure'
 
-function problemsOf(env: Env): readonly string[] {
-  try {
-    loadHubConfig(env)
-    return []
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-}
+const problemsOf = (env: Env) => problemsIn(() => loadHubConfig(env))
 
 function subscriberOf(env: Env): HubConfig['issuers'][number]['subscriber'] {
   return loadHubConfig({ MERCURE_ISSUER: 'https://i', ...env }).issuers[0]?.subscriber

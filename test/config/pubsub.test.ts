@@ -2,19 +2,10 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig } from '../../src/config/index.ts'
 import { ecKey, edKey, type Jwk, rsaKey } from '../support/keys.ts'
+import { problemsOf } from './problems.ts'
 
 const load = (env: Record<string, string>) => loadConfig(env).pubsub
 const loadKey = (jwk: Jwk) => load({ PUBSUB_JWT_PRIVATE_JWK: JSON.stringify(jwk) }).mintingKey
-
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    loadConfig(env)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
-}
 
 describe('PUBSUB_JWT_PRIVATE_JWK', () => {
   it.each([

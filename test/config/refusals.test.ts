@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../src/config/index.ts'
+import { problemsOf as listOf } from './problems.ts'
 
-function problemsOf(env: Record<string, string>): string {
-  try {
-    loadConfig(env)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems.join('\n')
-    throw error
-  }
-  return ''
-}
+const problemsOf = (env: Record<string, string>) => listOf(env).join('\n')
 
 const URL_VARIABLES = [
   'JWT_JWKS_URL',

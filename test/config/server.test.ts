@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../src/config/index.ts'
-
-const problemsOf = (env: Record<string, string>): readonly string[] => {
-  try {
-    loadConfig(env)
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
-  return []
-}
+import { loadConfig } from '../../src/config/index.ts'
+import { problemsOf } from './problems.ts'
 
 describe('TRUST_PROXY', () => {
   it.each([

@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  type ClusterAddress,
-  pgCtl,
-  removeCluster,
-  serverFolder,
-  startCluster,
-} from '../support/postgres/cluster.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { ownCluster } from '../support/postgres/own-cluster.ts'
+import type { TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/traffic.ts'
 import { consumer, Ledger, type Life, mover, pusher, setOf } from './kill-workers.ts'
 import { Brokers, LoadOver, widePusher } from './postgres-load.ts'
@@ -17,24 +11,18 @@ const LEAST_ANSWERS = 20
 const MOST_ANSWERS = 80
 const ONE_PUSH = { json: { items: [{ queue: 'probe', payload: 1, transactionId: 'probe' }] } }
 
-let folder: string
-let cluster: ClusterAddress
+const cluster = ownCluster('shared_buffers = 32MB\n')
 let database: TestDatabase
 let brokers: Brokers
 beforeAll(async () => {
-  folder = await serverFolder()
-  cluster = await startCluster(folder, 'shared_buffers = 32MB\n')
-  database = await createDatabase(cluster)
+  database = await cluster.createDatabase()
   const { url: DATABASE_URL } = database
   // Processes that start again and again read the compiled program.
-  const NODE_COMPILE_CACHE = `${folder}/node`
+  const NODE_COMPILE_CACHE = `${cluster.address.folder}/node`
   brokers = new Brokers({ DATABASE_URL, NODE_COMPILE_CACHE, DATABASE_POOL_SIZE: '6' })
   await Promise.all([brokers.start(), brokers.start()])
 })
-afterAll(async () => {
-  brokers.killAll()
-  await removeCluster(folder)
-})
+afterAll(() => brokers.killAll())
 
 const healthy = () =>
   until(
@@ -44,14 +32,14 @@ const healthy = () =>
 
 /** The server crashes; while it is away everybody says so, and the brokers stay. */
 async function serverCrash(): Promise<void> {
-  await pgCtl(cluster, 'stop', 'immediate')
+  await cluster.crash()
   for (const { status, body } of await brokers.health()) {
     expect([status, body.status, body.database]).toEqual([503, 'unhealthy', 'disconnected'])
   }
   for (const { status, headers } of await brokers.each('POST /api/v1/push', ONE_PUSH)) {
     expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   }
-  await pgCtl(cluster, 'start')
+  await cluster.start()
   await healthy()
 }
 

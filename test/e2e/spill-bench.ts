@@ -1,34 +1,23 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
+import { beforeEach, expect, onTestFinished } from 'vitest'
 import { type Caller, startTestBroker, type TestBroker } from '../support/broker.ts'
-import {
-  type ClusterAddress,
-  pgCtl,
-  removeCluster,
-  serverFolder,
-  startCluster,
-} from '../support/postgres/cluster.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OwnCluster, ownCluster } from '../support/postgres/own-cluster.ts'
+import type { TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/traffic.ts'
 
 const LIMIT_MS = 150_000
 
-let folder: string
-let cluster: ClusterAddress
+let cluster: OwnCluster
 let database: TestDatabase
 let spill: string
 
 /** Gives the test file a server of its own to break, and every test a database and a folder for the spill. */
 export function useSpill(): void {
-  beforeAll(async () => {
-    folder = await serverFolder()
-    cluster = await startCluster(folder, 'shared_buffers = 32MB\n')
-  })
-  afterAll(() => removeCluster(folder))
+  cluster = ownCluster('shared_buffers = 32MB\n')
   beforeEach(async () => {
-    database = await createDatabase(cluster)
+    database = await cluster.createDatabase()
     spill = await mkdtemp(join(tmpdir(), 'hivegate-spill-'))
     onTestFinished(() => rm(spill, { recursive: true, force: true }))
   })
@@ -50,8 +39,8 @@ export async function open(env: Readonly<Record<string, string>> = {}): Promise<
 }
 
 /** The server's own crash, and its start. */
-export const stopServer = () => pgCtl(cluster, 'stop', 'immediate')
-export const startServer = () => pgCtl(cluster, 'start')
+export const stopServer = () => cluster.crash()
+export const startServer = () => cluster.start()
 
 /** One item of a push; the queue is `q` when it names none. */
 export interface Item {

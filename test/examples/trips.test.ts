@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   fetchToken,
@@ -9,6 +9,7 @@ import {
 } from '../../examples/trips/client.ts'
 import { send, textOf } from '../../examples/trips/https.ts'
 import { type RunningTrips, startTrips } from '../../examples/trips/start.ts'
+import { openBrowser } from '../support/browser.ts'
 import { dropStore, storeSettings } from '../support/test-store.ts'
 
 /** Stands for the data folder, which the example makes for itself. */
@@ -16,17 +17,6 @@ const DATA = 'trips example'
 const STEPS = 6
 /** Short, so that tokens expire while the trip is followed. */
 const TTL_S = 5
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
 /** Gates that a test opens: a computation waits at each step until it may go on. */
 const gates = Array.from({ length: STEPS + 1 }, () => Promise.withResolvers<void>())
 const release = (...steps: readonly number[]) => {
@@ -49,7 +39,7 @@ beforeAll(async () => {
   const { appUrl, ca } = trips
   ada = { appUrl, ca, session: await login(appUrl, ca, 'ada') }
   bob = { appUrl, ca, session: await login(appUrl, ca, 'bob') }
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  browser = await openBrowser()
   const context = await browser.newContext({ ignoreHTTPSErrors: true })
   page = await context.newPage()
   await page.goto(appUrl)

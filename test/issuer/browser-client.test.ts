@@ -1,22 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestBroker, type TestBroker } from '../support/broker.ts'
+import { openBrowser } from '../support/browser.ts'
 import { type RunningApp, startApp } from '../support/express-app.ts'
 import { ecKey, HS_SECRET } from '../support/keys.ts'
 import { SERVICE_KEY, session } from './issuer-app.ts'
 
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 /** The client library as browsers load it. */
 const LIBRARY = readFileSync(
   createRequire(import.meta.url).resolve('@supabase/supabase-js/dist/umd/supabase.js'),
@@ -40,7 +31,7 @@ beforeAll(async () => {
       res.type('js').send(LIBRARY)
     })
   })
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+  browser = await openBrowser()
 }, 120_000)
 afterAll(async () => {
   await browser?.close()

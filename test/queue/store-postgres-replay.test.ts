@@ -14,7 +14,7 @@ let made = 0
 function waiting(transactionId: string, queue: string): WaitingPush {
   made += 1
   const id = idAtMicros(AT_US + made)
-  return { item: { ...item('p', 1, queue), transactionId }, id, producerSub: 'me' }
+  return { item: item('p', 1, { queue, transactionId }), id, producerSub: 'me' }
 }
 
 describe('pushes that waited outside of the store', () => {
@@ -44,7 +44,7 @@ describe('pushes that waited outside of the store', () => {
   it('are known by their transaction id when that was known as they came, however late they are stored', async () => {
     const store = await open()
     const push = (transactionId: string, nowUs: number) => {
-      const items = [{ ...item('p', 1, 'once'), transactionId }]
+      const items = [item('p', 1, { queue: 'once', transactionId })]
       return store.commit([{ kind: 'push', args: { items, producerSub: null, nowUs } }])
     }
     await push('before', AT_US - 2 * HOUR_US)

@@ -23,7 +23,7 @@ describe('a waiting pop is answered', () => {
     const { engine } = await openBench()
     const waiting = engine.pop(request({ scope: { namespace: 'ns', task: null } }))
     await settle()
-    await engine.push([item('p', 1, 'ns.job')], null)
+    await engine.push([item('p', 1, { queue: 'ns.job' })], null)
     expect(payloads(await waiting)).toEqual([1])
   })
 

@@ -1,12 +1,14 @@
 import { afterEach, vi } from 'vitest'
 import { createQueueEngine } from '../../../src/queue/engine/create.ts'
 import type { PopReply, PopRequest, QueueEngine } from '../../../src/queue/engine/index.ts'
-import { QUEUE_MODE } from '../../../src/queue/model.ts'
-import type { AckItem, PushItem, QueueStore, WriteOp } from '../../../src/queue/store.ts'
+import type { AckItem, QueueStore, WriteOp } from '../../../src/queue/store.ts'
 import { sqliteQueueModule, sqliteQueueStore } from '../../../src/queue/stores/sqlite/index.ts'
 import { openInlineHost } from '../../../src/storage/index.ts'
+import { item, TEN_OF_Q } from '../../support/queue-args.ts'
 import { PostgresStores } from '../../support/queue-store-postgres.ts'
 import { STORE } from '../../support/test-store.ts'
+
+export { item }
 
 export const START_MS = 1_800_000_000_000
 
@@ -78,27 +80,10 @@ export async function openBench(
   return bench
 }
 
-export function item(partition: string, payload: unknown, queue = 'q'): PushItem {
-  return {
-    queue,
-    partition,
-    payload: JSON.stringify(payload),
-    transactionId: null,
-    traceId: null,
-    namespace: null,
-    task: null,
-  }
-}
-
 /** A pop that waits 30 s unless it says otherwise. */
 export function request(more: Partial<PopRequest> = {}): PopRequest {
   return {
-    scope: { queue: 'q', partition: null },
-    group: QUEUE_MODE,
-    batch: 10,
-    partitions: 1,
-    leaseSeconds: null,
-    autoAck: false,
+    ...TEN_OF_Q,
     subscriptionMode: null,
     subscriptionFrom: null,
     waitMs: 30_000,

@@ -1,18 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiPath, operationKey } from '../../../src/http/openapi.ts'
 import { ApiDocument } from '../../support/api-document.ts'
 import { startTestBroker, type TestBroker } from '../../support/broker.ts'
-
-interface Row {
-  readonly method: string
-  readonly path: string
-  readonly level: string
-}
-
-const { routes } = JSON.parse(
-  readFileSync(new URL('../../../routes.table.json', import.meta.url), 'utf8'),
-) as { routes: readonly Row[] }
+import { ROUTE_ROWS } from '../../support/route-rows.ts'
 
 let broker: TestBroker
 let api: ApiDocument
@@ -28,12 +18,12 @@ const ISSUER_PATHS = /^\/(functions\/v1|rest\/v1|pubsub|api\/v1\/system\/pubsub)
 describe('GET /openapi.json', () => {
   it('is an OpenAPI 3.1 document that is public and holds every row of the table', () => {
     expect(api.document.openapi).toBe('3.1.0')
-    for (const { method, path, level } of routes) {
+    for (const { method, path, level } of ROUTE_ROWS) {
       const operation = api.document.paths[openApiPath(path)]?.[operationKey(method)]
       expect(operation?.['x-access-level'], `${method} ${path}`).toBe(level)
     }
     const count = Object.values(api.document.paths).flatMap((item) => Object.keys(item)).length
-    expect(count).toBe(routes.length)
+    expect(count).toBe(ROUTE_ROWS.length)
   })
 
   it('holds JSON Schemas only', () => {

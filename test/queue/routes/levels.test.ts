@@ -1,16 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JWT_ON, lastingToken, startTestBroker, type TestBroker } from '../../support/broker.ts'
-
-interface Row {
-  readonly method: string
-  readonly path: string
-  readonly level: string
-}
-
-const { routes } = JSON.parse(
-  readFileSync(new URL('../../../routes.table.json', import.meta.url), 'utf8'),
-) as { routes: readonly Row[] }
+import { ROUTE_ROWS, type RouteRowText } from '../../support/route-rows.ts'
 
 /** Seed "Access levels are a role set": who passes. */
 const PASSES = new Map([
@@ -31,20 +21,20 @@ afterAll(() => broker.stop())
 const pathOf = (pattern: string) => pattern.replace(/\{?[:*](\w+)\}?/g, 'x')
 
 /** Public at the gate, with refusals of its own: the identity route of the seed, the hub and the issuer. */
-function guardsItself({ path, level }: Row): boolean {
+function guardsItself({ path, level }: RouteRowText): boolean {
   return (
     level === 'public' && /^\/(auth\/me|\.well-known|functions|rest|pubsub|playground)/.test(path)
   )
 }
 
-async function statusFor({ method, path }: Row, who: string): Promise<number> {
+async function statusFor({ method, path }: RouteRowText, who: string): Promise<number> {
   const token = who === 'none' ? {} : { token: lastingToken(who) }
   const { status } = await broker.call(`${method} ${pathOf(path)}`, token)
   return status
 }
 
 describe('every route of the table over HTTP', () => {
-  it.each(routes)(
+  it.each(ROUTE_ROWS)(
     '$method $path is $level: 401 without a token, 403 for the wrong roles',
     async (row) => {
       const allowed = PASSES.get(row.level) ?? []
@@ -59,7 +49,7 @@ describe('every route of the table over HTTP', () => {
     },
   )
 
-  it.each(routes.filter(({ method }) => method === 'GET'))(
+  it.each(ROUTE_ROWS.filter(({ method }) => method === 'GET'))(
     'HEAD $path needs what GET needs and answers the same without a body',
     async (row) => {
       const isPop = row.path.startsWith('/api/v1/pop')

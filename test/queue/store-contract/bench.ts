@@ -15,6 +15,9 @@ import type {
   WriteOp,
   Writes,
 } from '../../../src/queue/store.ts'
+import { item, TEN_OF_Q } from '../../support/queue-args.ts'
+
+export { item }
 
 /** An empty store that the contract may close and open again. */
 export interface StoreHolder {
@@ -29,19 +32,6 @@ export type StoreFactory = (encryptionKey: string) => Promise<StoreHolder>
 
 export const SECOND_US = 1_000_000
 export const KEY = '5a'.repeat(32)
-
-export function item(partition: string, payload: unknown, more: Partial<PushItem> = {}): PushItem {
-  return {
-    queue: 'q',
-    partition,
-    payload: JSON.stringify(payload),
-    transactionId: null,
-    traceId: null,
-    namespace: null,
-    task: null,
-    ...more,
-  }
-}
 
 /** One store for each test, with a clock that only the test moves. */
 export class Bench {
@@ -102,12 +92,7 @@ export class Bench {
 
   pop(args: Partial<PopArgs> = {}): Promise<PopResult> {
     return this.write('pop', {
-      scope: { queue: 'q', partition: null },
-      group: QUEUE_MODE,
-      batch: 10,
-      partitions: 1,
-      leaseSeconds: null,
-      autoAck: false,
+      ...TEN_OF_Q,
       subscription: { mode: 'all' },
       ...args,
     })

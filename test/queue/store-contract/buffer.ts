@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ALL_MESSAGES } from '../../support/queue-args.ts'
 import { item, type OpenTestStore, popOf, type TestStore } from '../../support/queue-store.ts'
 
 /** Queue API 13.1 as every store must keep it. */
@@ -146,17 +147,7 @@ export function bufferContract(openTestStore: OpenTestStore): void {
       await sealed.write('push', { items: [item('q', 'secret')], ...NOBODY })
       await sealed.write('setFlag', { name: 'pushMaintenance', value: false })
       await sealed.write('drainBuffer', { limit: 10 })
-      const { rows } = await sealed.read('messages', {
-        queue: 'q',
-        partition: null,
-        namespace: null,
-        task: null,
-        status: null,
-        fromUs: null,
-        toUs: null,
-        limit: 1,
-        offset: 0,
-      })
+      const { rows } = await sealed.read('messages', { ...ALL_MESSAGES, queue: 'q', limit: 1 })
       expect(rows[0]).toMatchObject({ encrypted: true, payload: '"secret"' })
       await sealed.close()
     })

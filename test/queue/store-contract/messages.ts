@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MessageFilter, MessageStatus } from '../../../src/queue/store.ts'
+import { ALL_MESSAGES } from '../../support/queue-args.ts'
 import {
   item,
   type OpenTestStore,
@@ -29,15 +30,7 @@ export function messageContract(openTestStore: OpenTestStore): void {
 
   function list(more: Partial<MessageFilter> = {}) {
     return store.read('messages', {
-      queue: null,
-      partition: null,
-      namespace: null,
-      task: null,
-      status: null,
-      fromUs: null,
-      toUs: null,
-      limit: 100,
-      offset: 0,
+      ...ALL_MESSAGES,
       ...more,
     })
   }

@@ -5,6 +5,7 @@ import type {
   ReadKind,
   Reads,
 } from '../../../src/queue/store.ts'
+import { ALL_MESSAGES } from '../../support/queue-args.ts'
 
 /** One read with its arguments. */
 export type Question = {
@@ -49,18 +50,7 @@ export async function thingsIn(store: QueueStore, nowUs: number): Promise<Things
 }
 
 function messageQuestions({ queues, momentsUs, nowUs }: Things): readonly Question[] {
-  const base: MessageFilter = {
-    queue: null,
-    partition: null,
-    namespace: null,
-    task: null,
-    status: null,
-    fromUs: null,
-    toUs: null,
-    limit: 1000,
-    offset: 0,
-    nowUs,
-  }
+  const base: MessageFilter = { ...ALL_MESSAGES, nowUs }
   const middle = momentsUs[Math.floor(momentsUs.length / 2)] ?? nowUs
   const late = momentsUs[Math.floor(momentsUs.length / 4)] ?? nowUs
   const filters: readonly Partial<MessageFilter>[] = [

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import {
   openPostgresHost,
   type PgHost,
@@ -10,24 +10,14 @@ import {
   type StoreError,
   StoreUnavailableError,
 } from '../../../src/storage/index.ts'
-import {
-  type ClusterAddress,
-  pgCtl,
-  removeCluster,
-  serverFolder,
-  startCluster,
-} from '../../support/postgres/cluster.ts'
-import { createDatabase, queryOn, type TestDatabase, targetOn } from '../../support/postgres.ts'
+import { ownCluster } from '../../support/postgres/own-cluster.ts'
+import { queryOn, type TestDatabase, targetOn } from '../../support/postgres.ts'
 
-let folder = ''
-let cluster: ClusterAddress
+const cluster = ownCluster()
 let database: TestDatabase
 beforeAll(async () => {
-  folder = await serverFolder()
-  cluster = await startCluster(folder)
-  database = await createDatabase(cluster)
+  database = await cluster.createDatabase()
 })
-afterAll(() => removeCluster(folder))
 
 async function open(options: Partial<PgHostOptions> = {}): Promise<PgHost> {
   const host = await openPostgresHost({ target: database.target, modules: [], ...options })
@@ -39,7 +29,8 @@ async function open(options: Partial<PgHostOptions> = {}): Promise<PgHost> {
 async function terminateAll(): Promise<number> {
   const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name LIKE 'hivegate%' AND datname = $1`
-  return (await queryOn(targetOn(cluster, 'postgres'), sql, [database.target.database])).length
+  return (await queryOn(targetOn(cluster.address, 'postgres'), sql, [database.target.database]))
+    .length
 }
 
 /** Asks until the database answers again; how long that takes is the machine's affair. */
@@ -173,14 +164,14 @@ test('a server that dies is unavailable at once, and in use again after its rest
   const work = expect(host.transaction((tx) => tx.rows('sleep', SLEEP))).rejects.toMatchObject({
     code: 'store_unavailable',
   })
-  await pgCtl(cluster, 'stop', 'immediate')
+  await cluster.crash()
   await work
   // A thousand calls while it is away: all answered, without a storm of attempts.
   const calls = Array.from({ length: 1000 }, () => host.ping())
   const outcomes = await Promise.allSettled(calls)
   expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true)
   expect(lost.length).toBeGreaterThan(0)
-  await pgCtl(cluster, 'start')
+  await cluster.start()
   await untilBack(host)
   while (restored < 2) await pause(5)
 })
