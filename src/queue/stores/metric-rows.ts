@@ -13,7 +13,7 @@ import { noFigures } from '../metrics/tally.ts'
 import type { ProcessPoint, QueuePoint } from '../store.ts'
 
 /** `pushRequests` as the tables spell it: `push_requests`. */
-export function columnOf(name: QueueColumn): string {
+function columnOf(name: QueueColumn): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
@@ -24,6 +24,19 @@ export const FIGURE_COLUMNS = QUEUE_COLUMN_NAMES.map(columnOf)
 export const FOLDED_FIGURES = QUEUE_COLUMN_NAMES.map(
   (name) => `${QUEUE_COLUMNS[name]}(m.${columnOf(name)}) AS ${columnOf(name)}`,
 ).join(', ')
+
+/**
+ * What an upsert sets: figures that add up are added to those of the row that is there, of the others the higher one
+ * stays. `kept` names that row, `higher` is the function that chooses; the dialects differ in both.
+ */
+export function foldedInto(kept: string, higher: string): string {
+  return QUEUE_COLUMN_NAMES.map((name) => {
+    const column = columnOf(name)
+    return QUEUE_COLUMNS[name] === 'sum'
+      ? `${column} = ${kept}${column} + excluded.${column}`
+      : `${column} = ${higher}(${kept}${column}, excluded.${column})`
+  }).join(', ')
+}
 
 /** The figures that add up over time. */
 export const SUMMED_COLUMNS = QUEUE_COLUMN_NAMES.filter((name) => QUEUE_COLUMNS[name] === 'sum')

@@ -1,6 +1,5 @@
 import { columns, type MovedTable } from '../../../storage/index.ts'
-import { QUEUE_COLUMN_NAMES } from '../../metrics/columns.ts'
-import { columnOf } from '../metric-rows.ts'
+import { FIGURE_COLUMNS } from '../metric-rows.ts'
 
 /** Traces, and what deleted partitions left to be done. */
 const TRACES: readonly MovedTable[] = [
@@ -71,7 +70,7 @@ const METRICS: readonly MovedTable[] = [
     columns: [
       ...columns('bigint', 'at_ms', 'process_id'),
       ...columns('text', 'queue'),
-      ...columns('double precision', ...QUEUE_COLUMN_NAMES.map(columnOf)),
+      ...columns('double precision', ...FIGURE_COLUMNS),
     ],
   },
   {

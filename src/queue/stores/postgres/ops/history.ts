@@ -1,17 +1,15 @@
 import type { Statements, Tx } from '../../../../storage/index.ts'
 import {
   QUEUE_COLUMN_NAMES,
-  QUEUE_COLUMNS,
-  type QueueColumn,
   type QueueFigures,
   type SampledMinute,
 } from '../../../metrics/columns.ts'
 import { joinMinutes } from '../../../metrics/gauges.ts'
 import type { ProcessPoint, QueuePoint, Reads, Writes } from '../../../store.ts'
 import {
-  columnOf,
   FIGURE_COLUMNS,
   FOLDED_FIGURES,
+  foldedInto,
   processPoints,
   queuePoint,
   type SampleColumns,
@@ -24,14 +22,6 @@ import { type Answer, quiet } from '../handler.ts'
 import { conditions } from '../reads/conditions.ts'
 
 type Batch = Writes['recordMetrics']['args']
-
-/** `column = m.column + excluded.column`, or the higher of both. */
-function folded(name: QueueColumn): string {
-  const column = columnOf(name)
-  return QUEUE_COLUMNS[name] === 'sum'
-    ? `${column} = m.${column} + excluded.${column}`
-    : `${column} = greatest(m.${column}, excluded.${column})`
-}
 
 const FIND_PROCESS = `SELECT id FROM hivegate.metric_process
   WHERE hostname = $1 AND worker_id = $2 AND port = $3`
@@ -52,7 +42,7 @@ const ADD_QUEUES = `INSERT INTO hivegate.metric_queue AS m
   SELECT $1, $2, x.queue, ${FIGURE_COLUMNS.map((name) => `x.${name}`).join(', ')}
   FROM unnest($3::text[], ${FIGURE_COLUMNS.map((_, at) => `$${at + 4}::float8[]`).join(', ')})
     AS x (queue, ${FIGURE_COLUMNS.join(', ')}) ORDER BY x.queue COLLATE "C"
-  ON CONFLICT (at_ms, process_id, queue) DO UPDATE SET ${QUEUE_COLUMN_NAMES.map(folded).join(', ')}`
+  ON CONFLICT (at_ms, process_id, queue) DO UPDATE SET ${foldedInto('m.', 'greatest')}`
 
 // In the order of the names, so that two processes do not hold what the other waits for.
 const ADD_TOTALS = `INSERT INTO hivegate.metric_total AS m (name, value)

@@ -1,17 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
   QUEUE_COLUMN_NAMES,
-  QUEUE_COLUMNS,
-  type QueueColumn,
   type QueueFigures,
   type SampledMinute,
 } from '../../../metrics/columns.ts'
 import { joinMinutes } from '../../../metrics/gauges.ts'
 import type { OpsReads, OpsWrites, QueuePoint } from '../../../store-ops.ts'
 import {
-  columnOf,
   FIGURE_COLUMNS,
   FOLDED_FIGURES,
+  foldedInto,
   processPoints,
   queuePoint,
   type SampleColumns,
@@ -21,14 +19,6 @@ import {
   totalsOf,
 } from '../../metric-rows.ts'
 import { change, query } from '../rows.ts'
-
-/** `column = column + excluded.column`, or the higher of both. */
-function folded(name: QueueColumn): string {
-  const column = columnOf(name)
-  return QUEUE_COLUMNS[name] === 'sum'
-    ? `${column} = ${column} + excluded.${column}`
-    : `${column} = max(${column}, excluded.${column})`
-}
 
 /** Writes of the history of metrics. */
 export function historyWriter(db: DatabaseSync) {
@@ -42,7 +32,7 @@ export function historyWriter(db: DatabaseSync) {
     `INSERT INTO metric_queue (at_ms, process_id, queue, ${FIGURE_COLUMNS.join(', ')})
      VALUES (?, ?, ?, ${FIGURE_COLUMNS.map(() => '?').join(', ')})
      ON CONFLICT (at_ms, process_id, queue) DO UPDATE SET
-       ${QUEUE_COLUMN_NAMES.map(folded).join(', ')}`,
+       ${foldedInto('', 'max')}`,
   )
   const sample = query<{ samples: number; gauges: string }>(
     db,
