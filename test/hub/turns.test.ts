@@ -14,7 +14,8 @@ import { SubscriberIndex } from '../../src/hub/delivery/subscriber-index.ts'
 import { STEPS_PER_TURN, Turns } from '../../src/hub/delivery/turns.ts'
 import { localStore } from '../../src/hub/stores/local.ts'
 import { HUB_ID } from '../support/hub/config.ts'
-import { publish, startHub, temporaryFolder } from '../support/hub/hub.ts'
+import { publish, startHub } from '../support/hub/hub.ts'
+import { startKeptHub } from '../support/hub/kept-hub.ts'
 import { subscribe } from '../support/hub/stream.ts'
 import { pattern, publisherToken, subscriberToken } from '../support/hub/tokens.ts'
 
@@ -169,7 +170,7 @@ describe('H11: long topics against hostile patterns', () => {
   })
 
   it('of a replay leave others their turns', async () => {
-    const hub = await startHub({ settings: { anonymous: true }, dataDir: temporaryFolder() })
+    const hub = await startKeptHub({ settings: { anonymous: true } })
     await publish(hub, { topic: TOPICS, id: 'long' })
     await publish(hub, { topic: TARGET, id: 'after' })
     const stream = await subscribe(hub, `${query}&last_event_id=earliest`)
