@@ -11,6 +11,9 @@ const OPENERS =
 /** Modules and scripts that a module names: imports of both kinds, and `new URL('…', import.meta.url)`. */
 const NAMED = /'(\.\.?\/[^']*\.ts)'/g
 
+/** This module, which only names what opens a store. */
+const SELF = 'test/support/suites.ts'
+
 /** The module that starts brokers behind the round-robin front. */
 const BROKERS = 'test/support/broker.ts'
 
@@ -43,7 +46,7 @@ export function reachedFrom(file: string): ReadonlySet<string> {
 
 /** Whether a test file, or a module that it leads to, starts a broker or opens a store. */
 export function opensStore(file: string): boolean {
-  return [...reachedFrom(file)].some((one) => moduleAt(one).opens)
+  return [...reachedFrom(file)].some((one) => one !== SELF && moduleAt(one).opens)
 }
 
 /** The files that match one of the patterns, as paths from the root of the project. */
