@@ -1,10 +1,12 @@
 export { answerJson, answerJsonText, answerNothing } from './answer.ts'
 export { readJson } from './body.ts'
 export { cors } from './cors.ts'
+export { whenOver } from './delivery.ts'
 export { faceOf, HttpError, type HttpErrorCode } from './errors.ts'
 export { answerErrors, methodNotAllowed, noSuchRoute, notImplemented } from './failure.ts'
 export * from './gate/index.ts'
 export {
+  closeSilent,
   createListener,
   type Listener,
   type ListenerLimits,

@@ -7,9 +7,10 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
-import { guardSlowReaders } from './slow-readers.ts'
+import { connectionEvent, guardSlowReaders } from './slow-readers.ts'
 
 /** A token of 32 KiB and the other headers must fit (design.md, "Sizes"). */
 const MAX_HEADER_BYTES = 65_536
@@ -63,6 +64,8 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
       `Access-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n${body}`,
   )
+  // Requests before it that still wait for their answer never get one: they must hear of it.
+  if (socket instanceof Socket) socket.destroySoon()
 }
 
 function refuseRequest(res: ServerResponse, status: number): void {
@@ -110,6 +113,24 @@ function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
   })
 }
 
+/** Connections of a server on which no request has begun yet. */
+const silent = new WeakMap<Listener, Set<Socket>>()
+
+function watchSilent(server: Listener): void {
+  const sockets = new Set<Socket>()
+  silent.set(server, sockets)
+  server.on(connectionEvent(server), (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('request', ({ socket }) => sockets.delete(socket))
+}
+
+/** Closes the connections on which no request has begun: Node does not count them among the idle ones. */
+export function closeSilent(server: Listener): void {
+  for (const socket of silent.get(server) ?? []) socket.destroy()
+}
+
 /**
  * Makes the server of an app, not yet listening: limits against slow clients that never cut a long poll.
  * With `tls` it speaks HTTPS and nothing else.
@@ -140,6 +161,7 @@ export function createListener(
   })
   server.on('checkExpectation', (_req, res) => refuseRequest(res, 417))
   server.on('clientError', refuse)
+  watchSilent(server)
   guardSlowReaders(server, limits.writeStallMs ?? WRITE_STALL_MS)
   return server
 }

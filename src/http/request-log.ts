@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
+import { whenOver } from './delivery.ts'
 
 declare global {
   namespace Express {
@@ -41,15 +42,10 @@ export function requestLog(log: Logger): RequestHandler {
     res.setHeader('X-Request-Id', req.id)
     if (log.isLevelEnabled('error')) {
       const startMs = performance.now()
-      let done = false
-      res.on('finish', () => {
-        // Node says "finished" of an answer that a cut connection swallowed, too.
-        done = !req.socket.destroyed
-      })
-      res.on('close', () => {
+      whenOver(req, res, (delivered) => {
         const level = res.statusCode >= 500 && res.statusCode !== 501 ? 'error' : 'info'
         if (log.isLevelEnabled(level)) {
-          log[level](line(req, res, startMs, done), 'request')
+          log[level](line(req, res, startMs, delivered), 'request')
         }
       })
     }

@@ -6,6 +6,11 @@ import { Server as TlsServer } from 'node:tls'
 /** The watch looks this many times within one stall limit, so that a socket is let go well before it ends. */
 const LOOKS_PER_LIMIT = 4
 
+/** What a server emits with each connection on which requests come; under TLS it is the encrypted socket. */
+export function connectionEvent(server: Server | HttpsServer): 'connection' | 'secureConnection' {
+  return server instanceof TlsServer ? 'secureConnection' : 'connection'
+}
+
 /**
  * Cuts connections whose client stops reading its answer: `stallMs` without any progress. Sockets with nothing
  * left to write are left alone, so a waiting pop or a quiet event stream is never cut.
@@ -13,9 +18,7 @@ const LOOKS_PER_LIMIT = 4
 export function guardSlowReaders(server: Server | HttpsServer, stallMs: number): void {
   const sockets = new Set<Socket>()
   const watched = new Set<Socket>()
-  // Under TLS it is the encrypted socket whose queue grows.
-  const event = server instanceof TlsServer ? 'secureConnection' : 'connection'
-  server.on(event, (socket: Socket) => {
+  server.on(connectionEvent(server), (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => {
       sockets.delete(socket)

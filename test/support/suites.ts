@@ -96,6 +96,7 @@ export const ON_ONE_BROKER: Reasons = {
   'test/queue/metrics/documented.test.ts': ONE_PROCESS,
   'test/queue/routes/analytics.test.ts': ONE_PROCESS,
   'test/queue/dashboard/*.test.ts': ONE_PROCESS,
+  'test/queue/routes/gone-clients.test.ts': ONE_PROCESS,
   'test/queue/routes/service.test.ts': ONE_PROCESS,
   'test/queue/routes/status.test.ts': ONE_PROCESS,
   'test/queue/routes/system.test.ts': `${ONE_PROCESS}; switches between two stand in test/e2e/maintenance`,

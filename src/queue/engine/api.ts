@@ -102,6 +102,8 @@ export interface QueueEngine {
    * @throws PollLimitError (503) when too many polls are parked
    */
   pop(request: PopRequest, signal?: AbortSignal): Promise<PopReply | null>
+  /** Takes back a delivery that never reached its client, so that it is not locked for a whole lease time. */
+  giveBack(group: string, reply: PopReply): Promise<void>
   ack(group: string, items: readonly AckItem[]): Promise<readonly AckResult[]>
   /** `expiresAtUs` null: no such live lease. */
   extend(leaseId: string, seconds: number): Promise<Writes['extend']['result']>

@@ -112,6 +112,7 @@ function dataPlane({ writer, polls, counts, spill, observer, nowUs }: Parts) {
       observer.popped(request, reply)
       return reply
     },
+    giveBack: (group, reply) => polls.giveBack(group, reply),
     async ack(group, items) {
       if (items.length === 0) return []
       const results = await writer.write('ack', { group, items, nowUs: nowUs() })

@@ -82,6 +82,17 @@ export class Polls {
     return null
   }
 
+  /** Undoes a delivery whose client has gone; what was acknowledged or leased anew meanwhile stays. */
+  async giveBack(group: string, { leaseId, claims }: PopReply): Promise<void> {
+    const { writer, now } = this.#options
+    await writer.write('release', {
+      group,
+      leaseId,
+      claims: claims.map(({ partitionId, after, upTo }) => ({ partitionId, after, upTo })),
+      nowUs: Math.floor(now() * 1000),
+    })
+  }
+
   /** Hands wakes to the lines they concern. */
   wake(wakes: readonly Wake[]): void {
     this.#wakes += wakes.length
@@ -188,12 +199,7 @@ export class Polls {
     const { claims, leaseId, nextReadyAtMs, unfinished: again } = result
     if (claims.length === 0) return { reply: null, served: false, again, nextReadyAtMs }
     if (!gone()) return { reply: { leaseId, claims }, served: true, again: false, nextReadyAtMs }
-    await writer.write('release', {
-      group,
-      leaseId,
-      claims: claims.map(({ partitionId, after, upTo }) => ({ partitionId, after, upTo })),
-      nowUs: Math.floor(now() * 1000),
-    })
+    await this.giveBack(group, { leaseId, claims })
     return { reply: null, served: true, again: false, nextReadyAtMs: null }
   }
 }

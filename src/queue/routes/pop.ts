@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express'
-import { answerJsonText, answerNothing, HttpError } from '../../http/index.ts'
+import { answerJsonText, answerNothing, HttpError, whenOver } from '../../http/index.ts'
+import type { PopReply } from '../engine/index.ts'
 import { checkName } from '../model.ts'
 import { popMatching, popPartition, popQueue } from '../shapes/pop.ts'
 import type { PopScope } from '../store.ts'
@@ -22,13 +23,23 @@ async function pop(
   parts: QueueRouteParts,
 ): Promise<void> {
   const request = popRequestOf(req.query, scope, parts)
-  // A claim given to a closed socket would lock its partition for a whole lease time.
+  const { engine, log } = parts
   const gone = new AbortController()
-  res.on('close', () => {
-    // Every answer closes; the error of an abort costs a stack trace.
-    if (!res.writableEnded) gone.abort()
+  let reply: PopReply | null = null
+  // What a closed socket got would be locked for a whole lease time, or with autoAck lost.
+  const giveBack = () => {
+    if (reply === null) return
+    engine.giveBack(request.group, reply).catch((err: unknown) => {
+      log.warn({ err, reqId: req.id }, 'what a client that has gone was given stays leased')
+    })
+  }
+  whenOver(req, res, (delivered) => {
+    if (delivered) return
+    gone.abort()
+    giveBack()
   })
-  const reply = await parts.engine.pop(request, gone.signal)
+  reply = await engine.pop(request, gone.signal)
+  if (gone.signal.aborted) giveBack()
   if (reply === null) answerNothing(res)
   else answerJsonText(res, 200, popReplyText(reply, request.group))
 }

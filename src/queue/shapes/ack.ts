@@ -14,7 +14,12 @@ const errorField = json.optional().transform((value) => {
 export const ackItem = z.object({
   transactionId: textField,
   partitionId: textField,
-  status: z.string().nullish(),
+  status: z
+    .string()
+    .nullish()
+    .describe(
+      'completed (also success, acked, ok, or none), failed, retry or dlq; any other text counts as failed',
+    ),
   error: errorField,
   leaseId: textField.nullish(),
 })
