@@ -75,6 +75,22 @@ describe('while draining', () => {
     expect(ms).toBeLessThan(6000)
   })
 
+  it('does not wait for connections on which no request has begun', async () => {
+    const broker = await startChildBroker({ DATA_DIR: dataDir, DRAIN_TIMEOUT: '60s' })
+    for (const bytes of ['', 'GET /health HTTP/1.1\r\nHos']) {
+      const socket = net.connect(broker.port, '127.0.0.1')
+      socket.on('error', () => {})
+      await once(socket, 'connect')
+      socket.write(bytes)
+    }
+    await broker.call('GET /health')
+    broker.signal('SIGTERM')
+    const { code, ms } = await timed(broker.exited)
+    expect(code).toBe(0)
+    // Connections that work would be cut after 48 s.
+    expect(ms).toBeLessThan(30_000)
+  })
+
   it('gives back a leased message once its lease is over, and a kill loses nothing', async () => {
     const first = await startChildBroker({ DATA_DIR: dataDir })
     await first.call('POST /api/v1/push', { json: { items: [{ queue: 'l', payload: 'kept' }] } })
