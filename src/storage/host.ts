@@ -38,8 +38,7 @@ export async function openSqliteHost(options: SqliteHostOptions): Promise<Sqlite
   )
   return {
     async commit(module, batch) {
-      const text = JSON.stringify(batch)
-      return outcomesOf(await writer.ask({ do: 'commit', module, batch: text })).map(finished)
+      return outcomesOf(await writer.ask({ do: 'commit', module, batch })).map(finished)
     },
     async read(module, query) {
       const reply = await reader.ask({ do: 'read', module, query })

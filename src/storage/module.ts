@@ -9,7 +9,7 @@ export interface Migration {
 
 /**
  * The part of the embedded store that one wing owns: its tables, its writes and its reads.
- * It lives inside the store's worker thread; writes and their answers cross the thread as JSON, reads as plain data.
+ * It lives inside the store's worker thread; requests and answers cross the thread as plain data.
  * The file that defines it exports it as `storeModule`, so that the worker can import it by URL.
  */
 export interface StoreModule {

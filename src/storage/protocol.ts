@@ -1,3 +1,4 @@
+import type { RawOutcome } from './connection.ts'
 import type { ModuleSpec } from './module.ts'
 
 /** What a store thread is told when it starts. */
@@ -14,8 +15,7 @@ export interface CommitRequest {
   readonly id: number
   readonly do: 'commit'
   readonly module: string
-  /** The operations as JSON text: copied across the thread in a third of the time that their objects take. */
-  readonly batch: string
+  readonly batch: readonly unknown[]
 }
 
 /** A request to a store thread; answers carry the same `id`. */
@@ -35,7 +35,6 @@ export const READY_ID = 0
 
 /** An answer of a store thread. `code` is set for failures that the main thread must recognise. */
 export type ThreadReply =
-  /** Outcomes as JSON text, like the batch. */
-  | { readonly id: number; readonly outcomes: string }
+  | { readonly id: number; readonly outcomes: readonly RawOutcome[] }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failed: string; readonly code: string | null }

@@ -86,6 +86,5 @@ export class StoreThread {
 
 /** The outcomes of a commit reply, or nothing when the reply is of another kind. */
 export function outcomesOf(reply: ThreadReply): readonly RawOutcome[] {
-  // Written by our own worker.
-  return 'outcomes' in reply ? JSON.parse(reply.outcomes) : []
+  return 'outcomes' in reply ? reply.outcomes : []
 }

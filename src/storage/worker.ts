@@ -44,8 +44,7 @@ function send(reply: ThreadReply): void {
 /** Commits, and answers when the commit is on disk. */
 function commit(open: Connection, { id, module, batch }: CommitRequest): void {
   log.check()
-  // The other side made the text of an array.
-  const outcomes = JSON.stringify(open.commit(module, JSON.parse(batch)))
+  const outcomes = open.commit(module, batch)
   log.flush()
   send({ id, outcomes })
 }
