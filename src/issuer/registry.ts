@@ -42,6 +42,7 @@ export class KeyRegistry implements KeySource {
   #entries: ReadonlyMap<string, Entry> = new Map()
   #writes = 0
   #reads = 0
+  #newest: Promise<void> | undefined
   #stopHearing: (() => void) | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -110,13 +111,23 @@ export class KeyRegistry implements KeySource {
     return row && this.#put(row)
   }
 
-  /** Reads all keys again; what was written meanwhile is newer than what was read and stays. */
+  /**
+   * Reads all keys again; what was written meanwhile is newer than what was read and stays. Resolves when a look that
+   * began no earlier than this call counts.
+   */
   async refresh(): Promise<void> {
+    const own = this.#look()
+    this.#newest = own
+    await own
+    // Of two looks at once the one that began last is the newer one, and the only one that counts.
+    if (this.#newest !== own) await this.#newest
+  }
+
+  async #look(): Promise<void> {
     const writes = this.#writes
     this.#reads += 1
     const reads = this.#reads
     const rows = await this.#store.keys()
-    // Of two reads at once the one that began last is the newer one.
     if (writes !== this.#writes || reads !== this.#reads) return
     this.#replace(new Map(rows.map((row) => [row.kid, { row, key: verificationKeyOf(row.jwk) }])))
   }
