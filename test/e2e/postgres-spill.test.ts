@@ -21,6 +21,16 @@ import {
 
 useSpill()
 
+/** Waits until the lists hold `count` more than now. */
+async function grown(lists: ReadonlyMap<string, readonly string[]>, count: number): Promise<void> {
+  const total = () => [...lists.values()].flat().length
+  const goal = total() + count
+  await eventually(
+    async () => total(),
+    (now) => now >= goal,
+  )
+}
+
 describe('pushes while the database is away', { timeout: 300_000 }, () => {
   it('are answered as buffered, and stored in order with the ids of their answers', async () => {
     const broker = await open()
@@ -108,13 +118,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
       }
     }
     const load = Promise.all(['p0', 'p1', 'p2'].map(pusher))
-    const more = async (count: number) => {
-      const goal = [...wanted.values()].flat().length + count
-      await eventually(
-        async () => [...wanted.values()].flat().length,
-        (now) => now >= goal,
-      )
-    }
+    const more = (count: number) => grown(wanted, count)
     for (let outage = 0; outage < 2; outage += 1) {
       await more(20)
       await stopServer()
@@ -151,14 +155,7 @@ describe('pushes while the database is away', { timeout: 300_000 }, () => {
       }
     }
     const load = Promise.all([...acknowledged].map(([name, own]) => producer(name, own)))
-    const more = async (count: number) => {
-      const total = () => [...acknowledged.values()].flat().length
-      const goal = total() + count
-      await eventually(
-        async () => total(),
-        (now) => now >= goal,
-      )
-    }
+    const more = (count: number) => grown(acknowledged, count)
     for (let outage = 0; outage < 2; outage += 1) {
       await more(60)
       await stopServer()

@@ -13,3 +13,9 @@ const TABLE = new URL('../../routes.table.json', import.meta.url)
 export const ROUTE_ROWS = (
   JSON.parse(readFileSync(TABLE, 'utf8')) as { readonly routes: readonly RouteRowText[] }
 ).routes
+
+/** Paths of the hub, which the queue's suites leave to its own. */
+export const HUB_PATHS = /^\/\.well-known\//
+
+/** Paths of the issuer. */
+export const ISSUER_PATHS = /^\/(functions\/v1|rest\/v1|pubsub|api\/v1\/system\/pubsub)\//

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApiPath, operationKey } from '../../../src/http/openapi.ts'
 import { ApiDocument } from '../../support/api-document.ts'
 import { startTestBroker, type TestBroker } from '../../support/broker.ts'
-import { ROUTE_ROWS } from '../../support/route-rows.ts'
+import { HUB_PATHS, ISSUER_PATHS, ROUTE_ROWS } from '../../support/route-rows.ts'
 
 let broker: TestBroker
 let api: ApiDocument
@@ -11,9 +11,6 @@ beforeAll(async () => {
   api = await ApiDocument.load(broker.call)
 })
 afterAll(() => broker.stop())
-
-const HUB_PATHS = /^\/\.well-known\//
-const ISSUER_PATHS = /^\/(functions\/v1|rest\/v1|pubsub|api\/v1\/system\/pubsub)\//
 
 describe('GET /openapi.json', () => {
   it('is an OpenAPI 3.1 document that is public and holds every row of the table', () => {

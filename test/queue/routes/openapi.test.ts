@@ -7,6 +7,7 @@ import {
   startTestBroker,
   type TestBroker,
 } from '../../support/broker.ts'
+import { HUB_PATHS, ISSUER_PATHS } from '../../support/route-rows.ts'
 
 let broker: TestBroker
 let api: ApiDocument
@@ -15,9 +16,6 @@ beforeAll(async () => {
   api = await ApiDocument.load(broker.call)
 })
 afterAll(() => broker.stop())
-
-const HUB_PATHS = /^\/\.well-known\//
-const ISSUER_PATHS = /^\/(functions\/v1|rest\/v1|pubsub|api\/v1\/system\/pubsub)\//
 
 /** Calls a route and checks the answer against the document. */
 async function checked(route: string, json?: unknown): Promise<Reply> {
