@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { migrate } from './migrate.ts'
 import type { ModuleSpec, StoreModule, StoreSession } from './module.ts'
 
@@ -35,8 +35,13 @@ function messageOf(error: unknown): string {
 /** The writing side: one transaction per batch. */
 class Writer {
   readonly #db: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+
   constructor(db: DatabaseSync) {
     this.#db = db
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
   }
 
   /** Runs the batch in one transaction; if anything throws, once more, each operation on its own. */
@@ -50,10 +55,10 @@ class Writer {
   }
 
   #inOneTransaction(session: StoreSession, batch: readonly unknown[]): readonly unknown[] {
-    this.#db.exec('BEGIN IMMEDIATE')
+    this.#begin.run()
     try {
       const results = session.write(batch)
-      this.#db.exec('COMMIT')
+      this.#commit.run()
       return results
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')

@@ -20,6 +20,11 @@ export interface GroupCommitOptions<Op, Outcome> {
   readonly maxWaitingBytes?: number
   /** Most operations in one batch, so that no transaction holds the others up for long. */
   readonly maxBatch?: number
+  /**
+   * For a commit that runs in another thread: a batch takes about half of what is under way, so that its callers are
+   * busy with one half while the other is committed. Taken all at once, both threads would wait for each other in turn.
+   */
+  readonly inHalves?: boolean
   readonly onBatch?: (report: BatchReport) => void
 }
 
@@ -28,6 +33,8 @@ const MAX_WAITING = 20_000
 /** Four bodies of the largest allowed size. */
 const MAX_WAITING_BYTES = 268_435_456
 const MAX_BATCH = 1000
+/** Below that many the price of one more commit is higher than that of waiting. */
+const LEAST_HALF = 8
 
 interface Entry<Op, Outcome> {
   readonly op: Op
@@ -49,7 +56,10 @@ export class GroupCommit<Op, Outcome> {
   #waiting: Entry<Op, Outcome>[] = []
   #waitingBytes = 0
   #inFlight = 0
+  /** Operations in the batch before: those whose callers may come again before this one is done. */
+  #before = 0
   #running: Promise<void> | undefined
+  #endTurn: (() => void) | undefined
   #closed = false
 
   constructor(options: GroupCommitOptions<Op, Outcome>) {
@@ -80,6 +90,7 @@ export class GroupCommit<Op, Outcome> {
       this.#waiting.push({ op, bytes, resolve, reject })
       this.#waitingBytes += bytes
       this.#running ??= this.#run()
+      if (this.#waiting.length >= this.#enough) this.#endTurn?.()
     })
   }
 
@@ -95,21 +106,37 @@ export class GroupCommit<Op, Outcome> {
   }
 
   async #run(): Promise<void> {
-    // All requests that the event loop has read in this turn go into the first batch.
-    await new Promise((resolve) => setImmediate(resolve))
+    // The requests that the event loop reads in this turn go into the first batch, unless it fills before.
+    await new Promise<void>((resolve) => {
+      this.#endTurn = resolve
+      setImmediate(resolve)
+    })
+    this.#endTurn = undefined
     while (this.#waiting.length > 0) await this.#commitNext()
     this.#running = undefined
   }
 
   async #commitNext(): Promise<void> {
-    const entries = this.#waiting.splice(0, this.#maxBatch)
+    const entries = this.#waiting.splice(0, this.#nextSize())
     for (const entry of entries) this.#waitingBytes -= entry.bytes
     this.#inFlight = entries.length
     const startedMs = performance.now()
     const ok = await this.#commit(entries)
     this.#inFlight = 0
+    this.#before = entries.length
     const durationMs = performance.now() - startedMs
     this.#options.onBatch?.({ operations: entries.length, durationMs, ok })
+  }
+
+  /** Waiting operations with which a commit begins although the turn goes on. */
+  get #enough(): number {
+    return this.#options.inHalves === true ? Math.max(this.#before, LEAST_HALF) : Infinity
+  }
+
+  #nextSize(): number {
+    if (this.#options.inHalves !== true) return this.#maxBatch
+    const half = Math.ceil((this.#waiting.length + this.#before) / 2)
+    return Math.min(this.#maxBatch, Math.max(half, LEAST_HALF))
   }
 
   async #commit(entries: readonly Entry<Op, Outcome>[]): Promise<boolean> {

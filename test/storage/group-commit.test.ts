@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { GroupCommit, StoreBusyError, StoreClosedError } from '../../src/storage/index.ts'
 
@@ -8,7 +9,14 @@ interface Gate {
 }
 
 /** A batcher over a disk that waits for the test before each commit is done. */
-function held(limits: { maxWaiting?: number; maxWaitingBytes?: number; maxBatch?: number } = {}) {
+function held(
+  limits: {
+    maxWaiting?: number
+    maxWaitingBytes?: number
+    maxBatch?: number
+    inHalves?: boolean
+  } = {},
+) {
   const gates: Gate[] = []
   let arrived = (): void => {}
   const reports: number[] = []
@@ -98,5 +106,75 @@ describe('group commit', () => {
     await closed
     expect(await taken).toBe('A')
     expect(batcher.pending).toBe(0)
+  })
+})
+
+/** Operations of one character each. */
+const letters = (count: number): string[] => Array.from({ length: count }, (_, at) => `${at % 10}`)
+
+describe('group commit in halves', () => {
+  test('a batch takes half of what is under way, and the other half follows', async () => {
+    const { batcher, nextGate, reports } = held({ inHalves: true })
+    const all = letters(20).map((op) => batcher.submit(op))
+    const first = await nextGate()
+    expect(first.batch).toEqual(letters(10))
+    first.open()
+    const second = await nextGate()
+    expect(second.batch).toEqual(letters(10))
+    // The first ten come again while the others are committed.
+    const again = letters(10).map((op) => batcher.submit(op))
+    second.open()
+    await Promise.all(all)
+    ;(await nextGate()).open()
+    await Promise.all(again)
+    await batcher.drain()
+    expect(reports).toEqual([10, 10, 10])
+  })
+
+  test('a few operations are not worth two commits', async () => {
+    const { batcher, nextGate } = held({ inHalves: true })
+    for (const op of letters(7)) void batcher.submit(op)
+    const { batch, open } = await nextGate()
+    expect(batch).toEqual(letters(7))
+    open()
+    await batcher.drain()
+  })
+
+  test('a commit begins before the turn is over when a batch is full', async () => {
+    const { batcher, nextGate } = held({ inHalves: true })
+    let turned = false
+    setImmediate(() => {
+      turned = true
+    })
+    for (const op of letters(8)) void batcher.submit(op)
+    const { open } = await nextGate()
+    expect(turned).toBe(false)
+    open()
+    await batcher.drain()
+  })
+
+  test('however many come in whatever turns, each is committed once and in its order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat({ max: 40 }), { maxLength: 12 }), async (turns) => {
+        const committed: number[] = []
+        const batcher = new GroupCommit<number, number>({
+          inHalves: true,
+          sizeOf: () => 1,
+          async commit(batch) {
+            await new Promise((resolve) => setImmediate(resolve))
+            committed.push(...batch)
+            return batch
+          },
+        })
+        const answers: Promise<number>[] = []
+        for (const count of turns) {
+          for (let i = 0; i < count; i += 1) answers.push(batcher.submit(answers.length))
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        const numbers = answers.map((_, at) => at)
+        expect(await Promise.all(answers)).toEqual(numbers)
+        expect(committed).toEqual(numbers)
+      }),
+    )
   })
 })

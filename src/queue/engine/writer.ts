@@ -74,7 +74,8 @@ export class Writer {
       ...(onBatch === undefined ? {} : { onBatch }),
     }
     this.#open = () => {
-      const group = new GroupCommit<WriteOp, WriteOutcome>({ sizeOf, ...limits, commit })
+      const { commitsBeside: inHalves = false } = store
+      const group = new GroupCommit<WriteOp, WriteOutcome>({ sizeOf, ...limits, inHalves, commit })
       if (this.#closed) void group.close()
       return group
     }
@@ -90,16 +91,18 @@ export class Writer {
   }
 
   /** Commits one write with its group. @throws StoreError, see QueueEngine */
-  async write<K extends WriteKind>(kind: K, args: Writes[K]['args']): Promise<Writes[K]['result']> {
+  write<K extends WriteKind>(kind: K, args: Writes[K]['args']): Promise<Writes[K]['result']> {
     // Kind and arguments are of one K, which the union cannot express.
-    const outcome = await this.#group(kind).submit({ kind, args } as WriteOp)
-    if (!outcome.ok) {
-      this.#errors += 1
-      this.#onFailure()
-      throw outcome.error
-    }
-    // By the port's contract the value is of the kind's result type.
-    return outcome.value as Writes[K]['result']
+    const op = { kind, args } as WriteOp
+    return this.#group(kind).submit(op).then(this.#valueOf) as Promise<Writes[K]['result']>
+  }
+
+  /** By the port's contract the value is of the kind's result type. */
+  readonly #valueOf = (outcome: WriteOutcome): unknown => {
+    if (outcome.ok) return outcome.value
+    this.#errors += 1
+    this.#onFailure()
+    throw outcome.error
   }
 
   async drain(): Promise<void> {
