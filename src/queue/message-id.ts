@@ -41,14 +41,26 @@ export function advance(mark: IdMark, nowMs: number): void {
   mark.seq = pool.readUInt32LE(takeRandom(SEED_BYTES)) & SEED_MASK
 }
 
+let timeMs = -1
+let timeText = ''
+
+/** The first 48 bits as text; many ids are made within one millisecond. */
+function timeOf(ms: number): string {
+  if (ms !== timeMs) {
+    const hex = ms.toString(16).padStart(12, '0')
+    timeText = `${hex.slice(0, 8)}-${hex.slice(8)}`
+    timeMs = ms
+  }
+  return timeText
+}
+
 /** Writes the id of a mark. RFC 9562 §5.7: version 7, variant 10, and 48 bits of chance at the end. */
 export function formatId(mark: IdMark): string {
-  const time = mark.ms.toString(16).padStart(12, '0')
   const high = (0x7000 | (mark.seq >>> LOW_BITS)).toString(16)
   const low = (0x8000 | (mark.seq & (2 ** LOW_BITS - 1))).toString(16)
   const at = takeRandom(RANDOM_TAIL_BYTES)
   const tail = pool.toString('hex', at, at + RANDOM_TAIL_BYTES)
-  return `${time.slice(0, 8)}-${time.slice(8)}-${high}-${low}-${tail}`
+  return `${timeOf(mark.ms)}-${high}-${low}-${tail}`
 }
 
 /** Reads the mark back out of an id that `formatId` wrote. */

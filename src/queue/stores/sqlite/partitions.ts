@@ -36,6 +36,8 @@ export class PartitionTable {
   readonly #byUuid = new Map<string, PartitionState>()
   readonly #byId = new Map<number, PartitionState>()
   readonly #sql
+  /** The items of one push mostly go to one partition. */
+  #lastFound: PartitionState | undefined
 
   constructor(db: DatabaseSync, queues: QueueTable) {
     this.#queues = queues
@@ -70,8 +72,12 @@ export class PartitionTable {
   }
 
   find(queue: QueueState, name: string): PartitionState | undefined {
+    const last = this.#lastFound
+    if (last?.queue === queue && last.name === name) return last
     const known = this.#byName.get(`${queue.id} ${name}`)
-    return known ?? this.#remember(this.#sql.byName.one(queue.id, name))
+    const found = known ?? this.#remember(this.#sql.byName.one(queue.id, name))
+    this.#lastFound = found
+    return found
   }
 
   /** A partition of a live queue; nothing for text that is no partition id. */
@@ -124,6 +130,7 @@ export class PartitionTable {
   }
 
   forget(): void {
+    this.#lastFound = undefined
     this.#byName.clear()
     this.#byUuid.clear()
     this.#byId.clear()
@@ -150,6 +157,7 @@ export class PartitionTable {
   }
 
   #keep(partition: PartitionState): PartitionState {
+    this.#lastFound = undefined
     this.#byName.set(`${partition.queue.id} ${partition.name}`, partition)
     this.#byUuid.set(partition.uuid, partition)
     this.#byId.set(partition.id, partition)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreSession } from '../../../storage/index.ts'
-import type { ReadKind, StoreNote, Wake, WriteKind, WriteOp, Writes } from '../../store.ts'
+import type { ReadKind, StoreNote, Wake, WriteKind, Writes } from '../../store.ts'
 import { Acker } from './ack.ts'
 import { Appender } from './append.ts'
 import { configure } from './configure.ts'
@@ -18,6 +18,7 @@ import { Seeker } from './seek.ts'
 import { streamWriteHandlers } from './streams/index.ts'
 import { SubscriptionTable } from './subscriptions.ts'
 import { Transactor } from './transaction.ts'
+import { fromWire, pushAnswerRow, type WireOp } from './wire.ts'
 
 /** What one write answers across the thread; as short as can be, because a busy broker reads thousands a second. */
 export interface WriteAnswer {
@@ -98,9 +99,9 @@ export function openQueueSession(db: DatabaseSync, options: QueueStoreOptions): 
       const isNew = newIn(new Set())
       const answers = batch.map((operation): WriteAnswer => {
         // The store's own client made it: the kind fits the arguments.
-        const { kind, args } = operation as WriteOp
-        const handle = handlers[kind] as (args: unknown) => unknown
-        const value = handle(args)
+        const op = fromWire(operation as WireOp)
+        const handle = handlers[op.kind] as (args: unknown) => unknown
+        const value = op.kind === 'push' ? pushAnswerRow(handlers.push(op.args)) : handle(op.args)
         return answerOf(value, context.takeWakes().filter(isNew), context.takeNotes())
       })
       context.tally.flush()
