@@ -10,12 +10,19 @@ import {
   type BrokerAuth,
   brokerAuth,
   cors,
+  inOrder,
   type Logger,
   noSuchRoute,
   requestLog,
   routesOf,
 } from './http/index.ts'
-import { type Operations, QUEUE_OPERATIONS, type QueueEngine, queueRouter } from './queue/index.ts'
+import {
+  type Operations,
+  QUEUE_OPERATIONS,
+  type QueueEngine,
+  refuseNulQuery,
+  registerQueue,
+} from './queue/index.ts'
 
 /** What the app is made of; nothing is opened or read here. */
 export interface AppParts {
@@ -80,30 +87,26 @@ export function createApp(parts: AppParts): BrokerApp {
   const version = packageVersion()
   const app = strictApp()
   app.set('trust proxy', config.server.trustProxy)
-  app.use(requestLog(log))
-  app.use(corsOf(wings))
-  app.use(auth)
-  app.use(
-    queueRouter({
-      ...config.queue,
-      engine,
-      log,
-      clock,
-      store,
-      hostname,
-      workerId,
-      encrypts: config.queue.encryptionKey !== '',
-      authEnabled: config.auth.enabled,
-      version,
-      health: () => Object.fromEntries(wings.flatMap(healthOf)),
-      history: operations.history,
-      sampleIntervalMs: config.operations.metricsSampleIntervalMs,
-      metricsText: async () => ({
-        type: registry.contentType,
-        text: await operations.prometheus([registry]),
-      }),
+  app.use(inOrder(requestLog(log), corsOf(wings), auth, refuseNulQuery))
+  registerQueue(app.router, {
+    ...config.queue,
+    engine,
+    log,
+    clock,
+    store,
+    hostname,
+    workerId,
+    encrypts: config.queue.encryptionKey !== '',
+    authEnabled: config.auth.enabled,
+    version,
+    health: () => Object.fromEntries(wings.flatMap(healthOf)),
+    history: operations.history,
+    sampleIntervalMs: config.operations.metricsSampleIntervalMs,
+    metricsText: async () => ({
+      type: registry.contentType,
+      text: await operations.prometheus([registry]),
     }),
-  )
+  })
   for (const wing of wings) app.use(wing.router)
   const described = [...QUEUE_OPERATIONS, ...wings.flatMap(({ operations: own }) => own ?? [])]
   app.use(openApiRouter(table, described, version))

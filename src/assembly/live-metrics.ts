@@ -39,24 +39,26 @@ export interface LiveMetrics {
 /** Makes the registry of one broker. */
 export function liveMetrics(clock: { now(): number }): LiveMetrics {
   const registry = new Registry()
-  const decisions = new Counter({
+  // Levels, outcomes and reasons are closed lists, so this map is as small as their product.
+  const counts = new Map<string, { readonly record: DecisionRecord; count: number }>()
+  new Counter({
     name: 'queen_auth_decisions_total',
     help: 'Decisions of the auth gate',
     labelNames: ['level', 'outcome', 'reason'],
     registers: [registry],
+    // Counted here and handed over when somebody looks: the library sorts and joins the labels at each call.
+    collect() {
+      this.reset()
+      for (const { record, count } of counts.values()) this.inc({ ...record }, count)
+    },
   })
-  // Levels, outcomes and reasons are closed lists, so this map is as small as their product.
-  const children = new Map<string, { inc(): void }>()
   return {
     registry,
-    onDecision({ level, outcome, reason }) {
-      const key = `${level} ${outcome} ${reason}`
-      let child = children.get(key)
-      if (child === undefined) {
-        child = decisions.labels(level, outcome, reason)
-        children.set(key, child)
-      }
-      child.inc()
+    onDecision(record) {
+      const key = `${record.level} ${record.outcome} ${record.reason}`
+      const known = counts.get(key)
+      if (known === undefined) counts.set(key, { record, count: 1 })
+      else known.count += 1
     },
     watchKeySet: (auth) => registerKeySet(registry, auth, clock),
   }

@@ -5,6 +5,7 @@ export { whenOver } from './delivery.ts'
 export { faceOf, HttpError, type HttpErrorCode } from './errors.ts'
 export { answerErrors, methodNotAllowed, noSuchRoute, notImplemented } from './failure.ts'
 export * from './gate/index.ts'
+export { inOrder } from './in-order.ts'
 export {
   closeSilent,
   createListener,

@@ -58,7 +58,8 @@ export class Counts {
 
   pushed(replies: readonly PushReply[]): void {
     this.total.pushRequests += 1
-    const queued = replies.filter(({ status }) => status === 'queued').length
+    let queued = 0
+    for (const { status } of replies) if (status === 'queued') queued += 1
     this.total.pushMessages += queued
     this.#pushed.add(queued, this.#now())
   }

@@ -21,13 +21,23 @@ export class Meter implements EngineObserver {
 
   /** A push and what became of its items, in the same order. */
   pushed(items: readonly Pick<PushItem, 'queue'>[], replies: readonly Pick<PushReply, 'status'>[]) {
-    for (const queue of new Set(items.map((item) => item.queue))) {
-      this.#tally.note(queue, 'pushRequests')
-    }
-    for (const [at, reply] of replies.entries()) {
-      const queue = items[at]?.queue ?? OTHER_QUEUES
-      if (reply.status === 'queued') this.#tally.note(queue, 'pushMessages')
-      if (reply.status === 'duplicate') this.#tally.note(queue, 'duplicates')
+    const named = new Set<string>()
+    // Most pushes are of one queue: a run of them is counted at once.
+    for (let from = 0; from < items.length; ) {
+      const queue = items[from]?.queue ?? OTHER_QUEUES
+      let to = from
+      let queued = 0
+      let duplicates = 0
+      for (; to < items.length && items[to]?.queue === queue; to += 1) {
+        const status = replies[to]?.status
+        if (status === 'queued') queued += 1
+        else if (status === 'duplicate') duplicates += 1
+      }
+      if (!named.has(queue)) this.#tally.note(queue, 'pushRequests')
+      named.add(queue)
+      if (queued > 0) this.#tally.note(queue, 'pushMessages', queued)
+      if (duplicates > 0) this.#tally.note(queue, 'duplicates', duplicates)
+      from = to
     }
   }
 

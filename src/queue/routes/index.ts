@@ -1,4 +1,4 @@
-import express, { type Router } from 'express'
+import type { Router } from 'express'
 import { ackRoutes } from './ack.ts'
 import { analyticsRoutes } from './analytics.ts'
 import { queueAnalyticsRoutes } from './analytics-queues.ts'
@@ -16,7 +16,7 @@ import type { QueueRouteParts } from './parts.ts'
 import { popRoutes } from './pop.ts'
 import { postgresStatsRoutes } from './postgres-stats.ts'
 import { pushRoutes } from './push.ts'
-import { refuseNulAfter, refuseNulBefore } from './request.ts'
+import { refuseNulAfter, refuseNulParams } from './request.ts'
 import { partitionRoutes, queueRemovalRoutes, queueRoutes } from './resources.ts'
 import { seekRoutes } from './seek.ts'
 import { statusRoutes } from './status.ts'
@@ -63,11 +63,12 @@ const RESOURCES: readonly ((router: Router, parts: QueueRouteParts) => void)[] =
   streamRoutes,
 ]
 
-/** The queue's routes on one router, to be mounted at the root behind the gate. */
-export function queueRouter(parts: QueueRouteParts): Router {
-  const router = express.Router({ caseSensitive: true, strict: true })
-  refuseNulBefore(router)
+/**
+ * Registers the queue's routes, behind the gate and `refuseNulQuery`. They stand on the app's own router: a nested one
+ * would cost every push a second search.
+ */
+export function registerQueue(router: Router, parts: QueueRouteParts): void {
+  refuseNulParams(router)
   for (const register of RESOURCES) register(router, parts)
   router.use(refuseNulAfter)
-  return router
 }

@@ -59,13 +59,13 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, root = '
  * Reads the JSON body of a request and checks it.
  * @throws HttpError 400 or 413
  */
-export async function bodyOf<S extends z.ZodType>(
+export function bodyOf<S extends z.ZodType>(
   schema: S,
   req: Request,
   res: Response,
   maxBytes: number,
 ): Promise<z.output<S>> {
-  return checked(schema, await readJson(req, res, maxBytes))
+  return readJson(req, res, maxBytes).then((body) => checked(schema, body))
 }
 
 /** The same for a route that may be called without a body: none counts as `{}`. */
@@ -106,13 +106,15 @@ function nulError(): HttpError {
   return new HttpError('invalid_request', 'the URL must not hold a NUL')
 }
 
-/** Refuses a query with a NUL in it, and a path parameter with one that is no name: nothing stored is so called. */
-export function refuseNulBefore(router: Router): void {
-  router.use((req, _res, next) => {
-    const query = req.url.indexOf('?')
-    if (query !== -1 && req.url.includes(NUL, query)) throw nulError()
-    next()
-  })
+/** Refuses a query with a NUL in it, whatever the path: nothing stored is so called. */
+export const refuseNulQuery: RequestHandler = (req, _res, next) => {
+  const query = req.url.indexOf('?')
+  if (query !== -1 && req.url.includes(NUL, query)) throw nulError()
+  next()
+}
+
+/** Refuses a path parameter with a NUL in it that is no name. */
+export function refuseNulParams(router: Router): void {
   for (const name of PLAIN_PARAMS) {
     router.param(name, (_req, _res, next, value: unknown) => {
       if (String(value).includes('\0')) throw nulError()
