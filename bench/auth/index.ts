@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { createServer } from 'node:http'
 import { importPKCS8, SignJWT } from 'jose'
 import { startServer } from '../harness/child.ts'
-import { requestsPerSecond } from '../harness/load.ts'
+import { loadGenerator, requestsPerSecond } from '../harness/load.ts'
 import { machine, printTable, printVerdicts, type Verdict } from '../harness/report.ts'
 import { alternate } from '../harness/stats.ts'
 import { addedMicroseconds } from './added-time.ts'
@@ -117,6 +117,7 @@ function verdicts(
 export async function run(): Promise<void> {
   console.log(`# auth: ${machine()}`)
   console.log(`${CONNECTIONS} connections, median of ${ROUNDS} alternating runs of ${SECONDS} s`)
+  console.log(loadGenerator())
   const pair = rsaPair()
   const keySet = await serveKeySet(pair.publicPem)
   const keys = makeMaterial(keySet.url, pair)

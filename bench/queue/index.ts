@@ -1,9 +1,10 @@
 import { startBroker } from '../harness/broker.ts'
 import { type Server, startServer } from '../harness/child.ts'
-import { requestsPerSecond } from '../harness/load.ts'
+import { type Load, loadGenerator, requestsPerSecond } from '../harness/load.ts'
 import { machine, printTable, printVerdicts } from '../harness/report.ts'
 import { alternate } from '../harness/stats.ts'
 import { measureGrowth } from './growth.ts'
+import { popAndAckScript, pushScript } from './scripts.ts'
 import { fill, popAndAckRequests, pushRequest } from './traffic.ts'
 import { wakeUpMilliseconds } from './wake-up.ts'
 
@@ -23,20 +24,39 @@ const WORKLOADS = [
   { what: 'pop + ack', target: 0.5 },
 ] as const
 
-const run64 = (url: string, requests: Parameters<typeof requestsPerSecond>[0]['requests']) => () =>
-  requestsPerSecond({ url, connections: CONNECTIONS, seconds: SECONDS, requests })
+type Traffic = Pick<Load, 'requests' | 'script'>
 
-async function sideBySide(broker: Server, bare: Server): Promise<ReadonlyMap<string, number>> {
-  const cases = new Map<string, () => Promise<number>>()
-  for (const [who, { url }] of [['hivegate', broker] as const, ['express', bare] as const]) {
-    cases.set(`${who} push 1`, run64(url, [pushRequest('single', 1, 1)]))
-    cases.set(`${who} push ${BATCH}`, run64(url, [pushRequest('batch', BATCH, 1)]))
-    cases.set(`${who} push 1, spread`, run64(url, [pushRequest('spread', 1, PARTITIONS)]))
-    cases.set(`${who} pop + ack`, run64(url, popAndAckRequests('pops')))
+const run64 = (url: string, traffic: Traffic) => () =>
+  requestsPerSecond({ url, connections: CONNECTIONS, seconds: SECONDS, ...traffic })
+
+function pushes(queue: string, count: number, partitions: number): Traffic {
+  return {
+    requests: [pushRequest(queue, count, partitions)],
+    script: pushScript(queue, count, partitions),
   }
-  // One uncounted run each, so that both are compiled and warm.
-  for (const run of cases.values()) await run()
-  return alternate(cases, ROUNDS)
+}
+
+/** The requests of each workload, made anew for each run. */
+const TRAFFIC = {
+  'push 1': () => pushes('single', 1, 1),
+  [`push ${BATCH}`]: () => pushes('batch', BATCH, 1),
+  'push 1, spread': () => pushes('spread', 1, PARTITIONS),
+  'pop + ack': () => ({ requests: popAndAckRequests('pops'), script: popAndAckScript('pops') }),
+} as const satisfies Record<string, () => Traffic>
+
+/** Each workload on both in turn, run beside run: the machine may be another one a minute later. */
+async function sideBySide(broker: Server, bare: Server): Promise<ReadonlyMap<string, number>> {
+  const rates = new Map<string, number>()
+  for (const { what } of WORKLOADS) {
+    const cases = new Map([
+      [`hivegate ${what}`, run64(broker.url, TRAFFIC[what]())],
+      [`express ${what}`, run64(bare.url, TRAFFIC[what]())],
+    ])
+    // One uncounted run each, so that both are compiled and warm.
+    for (const run of cases.values()) await run()
+    for (const [name, rate] of await alternate(cases, ROUNDS)) rates.set(name, rate)
+  }
+  return rates
 }
 
 function report(rates: ReadonlyMap<string, number>): void {
@@ -67,6 +87,7 @@ function report(rates: ReadonlyMap<string, number>): void {
 export async function run(): Promise<void> {
   console.log(`# queue: ${machine()}`)
   console.log(`${CONNECTIONS} connections, median of ${ROUNDS} alternating runs of ${SECONDS} s`)
+  console.log(loadGenerator())
   const [broker, bare] = await Promise.all([
     startBroker(),
     startServer(new URL('./baseline.ts', import.meta.url)),
