@@ -21,10 +21,10 @@ export class VerifiedTokenCache<V extends object> {
     this.#entries = new LRUCache({ max: Math.max(1, maxEntries), maxSize: MAX_TOKEN_CHARS })
   }
 
-  /** The key of a token in this cache. */
+  /** The key of a token in this cache; empty when it keeps none. */
   digest(token: string): string {
     // The shortest and fastest of the text forms: one character for each byte.
-    return hash('sha256', token, 'binary')
+    return this.#on ? hash('sha256', token, 'binary') : ''
   }
 
   /** Counts the times the cache was emptied; read it before a verification starts, see {@link store}. */
