@@ -91,8 +91,8 @@ export interface QueueStore {
    * and batches follow each other.
    */
   readonly laneOf?: (kind: WriteKind) => string
-  /** Set by a store that commits in a thread of its own: batches are then cut so that both threads have work. */
-  readonly commitsBeside?: boolean
+  /** Set by a store that commits in a thread of its own; see GroupCommit. */
+  readonly inHalves?: boolean
   /** Set by a store that several processes share. */
   readonly shared?: {
     /** A remote wake may be lost: waiting pops have to look again this often, in ms. */

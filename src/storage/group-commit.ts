@@ -33,7 +33,7 @@ const MAX_WAITING = 20_000
 /** Four bodies of the largest allowed size. */
 const MAX_WAITING_BYTES = 268_435_456
 const MAX_BATCH = 1000
-/** Below that many the price of one more commit is higher than that of waiting. */
+/** In halves: below that many the price of one more commit is higher than that of waiting. */
 const LEAST_HALF = 8
 
 interface Entry<Op, Outcome> {
@@ -56,10 +56,10 @@ export class GroupCommit<Op, Outcome> {
   #waiting: Entry<Op, Outcome>[] = []
   #waitingBytes = 0
   #inFlight = 0
-  /** Operations in the batch before: those whose callers may come again before this one is done. */
+  /** Operations in the last batch, however long ago: their callers may come again before the next one is done. */
   #before = 0
   #running: Promise<void> | undefined
-  #endTurn: (() => void) | undefined
+  #beginNow: (() => void) | undefined
   #closed = false
 
   constructor(options: GroupCommitOptions<Op, Outcome>) {
@@ -90,7 +90,7 @@ export class GroupCommit<Op, Outcome> {
       this.#waiting.push({ op, bytes, resolve, reject })
       this.#waitingBytes += bytes
       this.#running ??= this.#run()
-      if (this.#waiting.length >= this.#enough) this.#endTurn?.()
+      if (this.#waiting.length >= this.#enough) this.#beginNow?.()
     })
   }
 
@@ -108,10 +108,10 @@ export class GroupCommit<Op, Outcome> {
   async #run(): Promise<void> {
     // The requests that the event loop reads in this turn go into the first batch, unless it fills before.
     await new Promise<void>((resolve) => {
-      this.#endTurn = resolve
+      this.#beginNow = resolve
       setImmediate(resolve)
     })
-    this.#endTurn = undefined
+    this.#beginNow = undefined
     while (this.#waiting.length > 0) await this.#commitNext()
     this.#running = undefined
   }
@@ -128,7 +128,7 @@ export class GroupCommit<Op, Outcome> {
     this.#options.onBatch?.({ operations: entries.length, durationMs, ok })
   }
 
-  /** Waiting operations with which a commit begins although the turn goes on. */
+  /** So many waiting operations begin a commit although the turn goes on: as many as the last one took. */
   get #enough(): number {
     return this.#options.inHalves === true ? Math.max(this.#before, LEAST_HALF) : Infinity
   }

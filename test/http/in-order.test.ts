@@ -52,14 +52,20 @@ describe('middlewares in order', () => {
   })
 
   test('an error that is thrown does too, also after a step that waits', async () => {
-    const wait = (): RequestHandler => (_req, _res, next) => {
-      setImmediate(() => Promise.resolve().then(next).catch(next))
-    }
+    const wait = (): RequestHandler => (_req, _res, next) => void setImmediate(() => next())
     const fail = (): RequestHandler => () => {
       throw new Error('thrown')
     }
     expect(await ask(fail, step('b'))).toMatchObject({ status: 418, body: 'thrown' })
     expect(await ask(wait, fail, step('b'))).toMatchObject({ status: 418, body: 'thrown' })
+  })
+
+  test('a promise that is rejected does too, wherever it stands in the row', async () => {
+    const reject = (): RequestHandler => async () => {
+      throw new Error('rejected')
+    }
+    expect(await ask(reject, step('b'))).toEqual({ status: 418, body: 'rejected', ran: [] })
+    expect(await ask(step('a'), reject)).toEqual({ status: 418, body: 'rejected', ran: ['a'] })
   })
 
   test('a word for the router passes the route over', async () => {

@@ -74,7 +74,7 @@ export class Writer {
       ...(onBatch === undefined ? {} : { onBatch }),
     }
     this.#open = () => {
-      const { commitsBeside: inHalves = false } = store
+      const { inHalves = false } = store
       const group = new GroupCommit<WriteOp, WriteOutcome>({ sizeOf, ...limits, inHalves, commit })
       if (this.#closed) void group.close()
       return group

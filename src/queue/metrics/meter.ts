@@ -28,7 +28,7 @@ export class Meter implements EngineObserver {
       let to = from
       let queued = 0
       let duplicates = 0
-      for (; to < items.length && items[to]?.queue === queue; to += 1) {
+      for (; to < items.length && (items[to]?.queue ?? OTHER_QUEUES) === queue; to += 1) {
         const status = replies[to]?.status
         if (status === 'queued') queued += 1
         else if (status === 'duplicate') duplicates += 1

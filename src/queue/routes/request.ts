@@ -123,7 +123,7 @@ export function refuseNulParams(router: Router): void {
   }
 }
 
-/** The same for a path that no route has taken. */
+/** Refuses a NUL in a path that no route has taken. */
 export const refuseNulAfter: RequestHandler = (req, _res, next) => {
   if (req.url.includes(NUL)) throw nulError()
   next()

@@ -35,7 +35,7 @@ export function sqliteQueueStore(host: SqliteHost): QueueStore {
       // The session answers each kind with its own result.
       return (await host.read('queue', { kind, args })) as Reads[typeof kind]['result']
     },
-    commitsBeside: true,
+    inHalves: true,
     // One process owns the file: nothing comes from elsewhere.
     onRemoteWake: () => () => {},
     ping: () => host.ping(),
