@@ -23,7 +23,8 @@ function line(req: Request, res: Response, startMs: number, done: boolean) {
     reqId: req.id,
     method: req.method,
     path: pathOf(req),
-    status: res.statusCode,
+    // An answer that was never begun has no status, whatever it would have been.
+    ...(res.headersSent && { status: res.statusCode }),
     ms: Math.round((performance.now() - startMs) * 10) / 10,
     ...(done ? {} : { aborted: true }),
   }

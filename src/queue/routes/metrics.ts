@@ -8,12 +8,14 @@ export function metricsRoutes(router: Router, { engine, metricsText }: QueueRout
   router.get(jsonMetrics.path, (_req, res) => {
     const done = engine.counters()
     const uptime = process.uptime()
+    // Both figures are means since the start: one beside the other they tell the messages of a request.
+    const perSecond = (total: number) => Math.round((total / uptime) * 100) / 100
     const requests = done.pushRequests + done.popRequests + done.ackRequests + done.transactions
     const { rss, heapTotal, heapUsed, external, arrayBuffers } = process.memoryUsage()
     answerJson(res, 200, {
       uptime,
-      requests: { total: requests, rate: Math.round((requests / uptime) * 100) / 100 },
-      messages: { total: done.pushMessages, rate: engine.rates().pushedPerSecond },
+      requests: { total: requests, rate: perSecond(requests) },
+      messages: { total: done.pushMessages, rate: perSecond(done.pushMessages) },
       database: { poolSize: 1, idleConnections: 0, waitingRequests: done.pendingWrites },
       memory: { rss, heapTotal, heapUsed, external, arrayBuffers },
       cpu: process.cpuUsage(),
