@@ -5,7 +5,7 @@ import {
   pushAnswerRow,
   pushResults,
   toWire,
-} from '../../../src/queue/stores/sqlite/wire.ts'
+} from '../../../../src/queue/stores/sqlite/wire.ts'
 
 const maybe = fc.option(fc.string())
 const item = fc.record({
