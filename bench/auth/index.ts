@@ -4,7 +4,7 @@ import { importPKCS8, SignJWT } from 'jose'
 import { startServer } from '../harness/child.ts'
 import { loadGenerator, requestsPerSecond } from '../harness/load.ts'
 import { machine, printTable, printVerdicts, type Verdict } from '../harness/report.ts'
-import { alternate } from '../harness/stats.ts'
+import { medianRatio, medians, type Samples, samplesOf } from '../harness/stats.ts'
 import { addedMicroseconds } from './added-time.ts'
 import { type Material, makeMaterial, rsaPair } from './material.ts'
 import {
@@ -71,24 +71,20 @@ async function throughput(alg: Algorithm, token: string) {
   )
   try {
     for (const run of cases.values()) await run()
-    return await alternate(cases, ROUNDS)
+    return await samplesOf(cases, ROUNDS)
   } finally {
     await Promise.all([...servers.values()].map((server) => server.stop()))
   }
 }
 
-function verdicts(
-  alg: Algorithm,
-  rates: ReadonlyMap<string, number>,
-  added: ReadonlyMap<string, number>,
-): Verdict[] {
-  const rate = (name: MiddlewareName) => rates.get(name) ?? Number.NaN
+function verdicts(alg: Algorithm, rates: Samples, added: ReadonlyMap<string, number>): Verdict[] {
+  const rate = (over: MiddlewareName, under: MiddlewareName) => medianRatio(rates, over, under)
   const cost = (name: MiddlewareName) => added.get(name) ?? Number.NaN
   const bestPeer = Math.min(...UNCACHED_PEERS.map(cost))
   return [
     {
       what: `${alg}: warm throughput / no auth`,
-      ratio: rate('hivegate warm') / rate('none'),
+      ratio: rate('hivegate warm', 'none'),
       bound: '>=',
       target: 0.9,
     },
@@ -100,7 +96,7 @@ function verdicts(
     },
     {
       what: `${alg}: cold throughput / express-oauth2-jwt-bearer`,
-      ratio: rate('hivegate cold') / rate('express-oauth2-jwt-bearer'),
+      ratio: rate('hivegate cold', 'express-oauth2-jwt-bearer'),
       bound: '>=',
       target: 1,
     },
@@ -125,17 +121,18 @@ export async function run(): Promise<void> {
     for (const alg of ['HS256', 'RS256'] as const) {
       const token = await mint(alg, keys)
       const added = await addedMicroseconds(alg, keys, token)
-      const rates = await throughput(alg, token)
+      const samples = await throughput(alg, token)
+      const rates = medians(samples)
       printTable(
         [`${alg}`, 'requests/s', 'of no auth', 'added µs per request'],
         MIDDLEWARE_NAMES.map((name) => [
           name,
           (rates.get(name) ?? Number.NaN).toFixed(0),
-          ((rates.get(name) ?? Number.NaN) / (rates.get('none') ?? Number.NaN)).toFixed(2),
+          medianRatio(samples, name, 'none').toFixed(2),
           (added.get(name) ?? Number.NaN).toFixed(2),
         ]),
       )
-      printVerdicts(verdicts(alg, rates, added))
+      printVerdicts(verdicts(alg, samples, added))
     }
   } finally {
     keySet.close()

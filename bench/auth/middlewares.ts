@@ -14,13 +14,6 @@ const MIDDLEWARES = {
   none: () => (_req, _res, next) => next(),
   'hivegate warm': (alg, keys) => hivegate(alg, keys),
   'hivegate cold': (alg, keys) => hivegate(alg, keys, 0),
-  'express-jwt': (alg, keys) =>
-    expressjwt({
-      secret: alg === 'HS256' ? keys.secret : keys.publicPem,
-      algorithms: [alg],
-      issuer: ISSUER,
-      audience: AUDIENCE,
-    }),
   'express-oauth2-jwt-bearer': (alg, keys) =>
     alg === 'HS256'
       ? oauth2Bearer({
@@ -30,6 +23,13 @@ const MIDDLEWARES = {
           tokenSigningAlg: alg,
         })
       : oauth2Bearer({ issuer: ISSUER, audience: AUDIENCE, jwksUri: keys.jwksUri }),
+  'express-jwt': (alg, keys) =>
+    expressjwt({
+      secret: alg === 'HS256' ? keys.secret : keys.publicPem,
+      algorithms: [alg],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+    }),
   'fast-jwt': (alg, keys) => fastJwt(alg, keys, false),
   'fast-jwt cached': (alg, keys) => fastJwt(alg, keys, true),
 } satisfies Record<string, (alg: Algorithm, keys: Material) => RequestHandler>

@@ -12,11 +12,14 @@ export function quantile(values: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN
 }
 
-/** Runs every case once per round, in turn, so that drift of the machine hits all alike; medians by name. */
-export async function alternate(
+/** What each case gave, round by round. */
+export type Samples = ReadonlyMap<string, readonly number[]>
+
+/** Runs every case once per round, in turn, so that drift of the machine hits all alike. */
+export async function samplesOf(
   cases: ReadonlyMap<string, () => Promise<number>>,
   rounds: number,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<Samples> {
   const samples = new Map<string, number[]>()
   for (let round = 0; round < rounds; round += 1) {
     for (const [name, run] of cases) {
@@ -25,5 +28,26 @@ export async function alternate(
       samples.set(name, list)
     }
   }
+  return samples
+}
+
+/** The median of each case. */
+export function medians(samples: Samples): ReadonlyMap<string, number> {
   return new Map([...samples].map(([name, values]) => [name, median(values)]))
+}
+
+/** The median over the rounds of how one case did beside another in the same round. */
+export function medianRatio(samples: Samples, over: string, under: string): number {
+  const below = samples.get(under) ?? []
+  return median(
+    (samples.get(over) ?? []).map((value, round) => value / (below[round] ?? Number.NaN)),
+  )
+}
+
+/** Runs the cases as `samplesOf` does; medians by name. */
+export async function alternate(
+  cases: ReadonlyMap<string, () => Promise<number>>,
+  rounds: number,
+): Promise<ReadonlyMap<string, number>> {
+  return medians(await samplesOf(cases, rounds))
 }
