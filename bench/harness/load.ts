@@ -14,7 +14,7 @@ export interface Load {
 /** Names what sends the load, for the head of a table. */
 export function loadGenerator(): string {
   return hasWrk()
-    ? 'load: wrk'
+    ? 'load: wrk, and autocannon where no script says the traffic'
     : 'load: autocannon; wrk is not installed, and autocannon takes several times as much of the processors'
 }
 

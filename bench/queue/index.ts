@@ -36,7 +36,7 @@ function pushes(queue: string, count: number, partitions: number): Traffic {
   }
 }
 
-/** The requests of each workload, made anew for each run. */
+/** The requests of each workload, made anew for each server: those in turn remember whose turn it is. */
 const TRAFFIC = {
   'push 1': () => pushes('single', 1, 1),
   [`push ${BATCH}`]: () => pushes('batch', BATCH, 1),
