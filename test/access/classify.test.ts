@@ -77,7 +77,9 @@ it('no spelling of a path asks for less than its normal form', () => {
     (text: string) => text.replace(/\/(?=.)/, '//'),
     (text: string) => text.replace(/\/(?=.)/, '/./'),
     (text: string) => text.replace(/\/(?=.)/, '/x/../'),
-    (text: string) => text.replace(/[a-z]/, (c) => `%${c.charCodeAt(0).toString(16)}`),
+    // A letter inside an escape is left: `%6%65` is no spelling of anything, and no router reads it as `%6e`.
+    (text: string) =>
+      text.replace(/(?<!%[0-9a-f]?)[a-z]/, (c) => `%${c.charCodeAt(0).toString(16)}`),
     (text: string) => `/assets/..${text}`,
     (text: string) => `/health/%2e%2e${text}`,
   )
