@@ -13,6 +13,7 @@ import {
 import { readPrivatePem, readSecret, type SigningKey } from '../keys/index.ts'
 import { type Claims, mintToken } from '../tokens/index.ts'
 import { readArgument } from './key-argument.ts'
+import { warnOfShortSecret } from './short-secret.ts'
 
 interface Options {
   readonly iss?: string
@@ -114,6 +115,7 @@ async function mint(options: Options): Promise<{ token: string; shown: string }>
   const claims = claimsFor(options, iss, aud)
   const header = { typ: 'at+jwt', ...(kid === undefined ? {} : { kid }) }
   const { key, alg } = signer(text, options.alg)
+  warnOfShortSecret(key, alg)
   const token = await mintToken({ ...header, alg, key, claims })
   return { token, shown: JSON.stringify({ header: { alg, ...header }, claims }, null, 2) }
 }

@@ -5,6 +5,7 @@ import { acceptedAlgorithms } from '../http/index.ts'
 import { readPrivateJwk, readPrivatePem, readSecret, type SigningKey } from '../keys/index.ts'
 import { type Algorithm, type Claims, mintToken } from '../tokens/index.ts'
 import { readArgument } from './key-argument.ts'
+import { warnOfShortSecret } from './short-secret.ts'
 
 interface TokenOptions {
   readonly role: readonly Role[]
@@ -84,6 +85,7 @@ async function mint(options: TokenOptions): Promise<string> {
     ...roleClaims(options.role, settings),
   }
   const { name: alg } = algorithmFor(key, options.alg)
+  warnOfShortSecret(key, alg)
   return await mintToken({ alg, key, typ: 'JWT', claims, ...(kid === undefined ? {} : { kid }) })
 }
 

@@ -32,6 +32,16 @@ describe('hivegate token', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600)
   })
 
+  it('warns on standard error of a secret shorter than the hash, and mints', async () => {
+    const short = await token(['--role', 'admin', '--secret', 'x'.repeat(32), '--alg', 'HS384'])
+    expect(short.code).toBe(0)
+    expect(short.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    expect(short.stderr).toBe(
+      'warning: the secret has 32 bytes, for HS384 it should have 48 or more random ones\n',
+    )
+    expect((await token(['--role', 'admin', '--secret', 'x'.repeat(32)])).stderr).toBe('')
+  })
+
   it('writes claims, values, issuer and audience as configured', async () => {
     const env = {
       JWT_SECRET: HS_SECRET,
