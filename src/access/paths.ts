@@ -9,11 +9,16 @@ const NOT_NORMAL = new RegExp(`//|/\\.{1,2}(?:/|$)|\\\\|%(?:${PLAIN_HEX})`, 'i')
 
 const ENCODED_PLAIN = new RegExp(`%(${PLAIN_HEX})`, 'gi')
 
+/** What stands before a character, or everything. */
+function before(text: string, mark: string): string {
+  const at = text.indexOf(mark)
+  return at === -1 ? text : text.slice(0, at)
+}
+
 /** The path of a request target: without query and fragment, and without `scheme://host` of the absolute form. */
 export function pathOf(target: string): string {
   const rest = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '')
-  const end = rest.search(/[?#]/)
-  const path = end === -1 ? rest : rest.slice(0, end)
+  const path = before(before(rest, '?'), '#')
   return path === '' ? '/' : path
 }
 

@@ -67,7 +67,7 @@ async function explain(question: Question, print: (step: TraceStep) => void): Pr
     const gate = new Gate(config, brokerRouteTable(), new TokenVerifier(config, keys, Date))
     const { method, target, token } = question
     const rawHeaders = token === undefined ? [] : ['Authorization', token]
-    return await gate.decide({ method, paths: [pathOf(target)], loose: false, rawHeaders }, print)
+    return await gate.decide({ method, path: pathOf(target), loose: false, rawHeaders }, print)
   } finally {
     keys.close()
   }

@@ -10,6 +10,7 @@ import { createServer as createTlsServer, type Server as HttpsServer } from 'nod
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { Server as TlsServer } from 'node:tls'
+import { headerValues } from './raw-headers.ts'
 import { connectionEvent, guardSlowReaders } from './slow-readers.ts'
 
 /** A token of 32 KiB and the other headers must fit (design.md, "Sizes"). */
@@ -44,7 +45,6 @@ const FACES = new Map([
     { line: '413 Payload Too Large', text: 'The body is too large' },
   ],
 ])
-const HOST = 'host'
 const BAD_REQUEST = { line: '400 Bad Request', text: 'Bad Request' }
 
 /** Whether an answer has begun on this connection: a second one in the middle of it would be read as its body. */
@@ -81,12 +81,7 @@ function refuseRequest(res: ServerResponse, status: number): void {
 
 /** RFC 9112 section 3.2: one `Host`, which HTTP/1.0 may leave out. Two could be read in two ways. */
 function namesOneHost(req: IncomingMessage): boolean {
-  const { rawHeaders } = req
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]
-    if (name?.length === HOST.length && name.toLowerCase() === HOST) hosts += 1
-  }
+  const hosts = headerValues(req.rawHeaders, 'host').length
   return hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')
 }
 

@@ -54,3 +54,22 @@ describe('an Express app that ignores letter case and trailing slashes, as is th
     expect(await status('/open/')).toBe(401)
   })
 })
+
+it('an app that is told to be strict when its router is made already stays guarded as the loose one it is', async () => {
+  const config = loadAuthConfig({ JWT_ENABLED: 'true', JWT_SECRET: HS_SECRET })
+  const app = express()
+  app.use(brokerAuth(config, { logger: false }))
+  app.enable('case sensitive routing').enable('strict routing')
+  app.get('/api/v1/system/x', (_req, res) => {
+    res.json('reached')
+  })
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
+  })
+  const { port } = server.address() as AddressInfo
+  const answer = await fetch(`http://127.0.0.1:${port}/API/V1/System/x/`, {
+    headers: { authorization: `Bearer ${user}` },
+  })
+  expect(answer.status).toBe(403)
+  server.close()
+})

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { Application, NextFunction, Request, RequestHandler, Response } from 'express'
 import { pino } from 'pino'
 import {
   brokerRouteTable,
@@ -12,7 +12,7 @@ import {
 import type { AuthConfig } from '../../config/index.ts'
 import { type Log, NO_LOG } from '../../keys/index.ts'
 import { answerJson } from '../answer.ts'
-import { AUTH_OFF, type Decision, type DecisionLevel, Gate, type GateRequest } from './decision.ts'
+import { AUTH_OFF, type Decision, type DecisionLevel, Gate } from './decision.ts'
 import { type KeySetState, roleKeys } from './key-sources.ts'
 import { logRefusal } from './log-refusal.ts'
 import { REFUSALS } from './refusals.ts'
@@ -79,25 +79,29 @@ function logBoot(config: AuthConfig, log: Log): void {
   for (const warning of authBootWarnings(config)) log.warn({}, warning)
 }
 
-/** Express reads the path itself; if its reading differs from ours, a decision has to hold for both. */
-function pathsOf(req: Request, basePath: string): readonly string[] {
-  const full = pathOf(req.originalUrl)
-  const own = full.slice(basePath.length) || '/'
-  const expressPath = readByExpress(req)
-  return expressPath === own || expressPath === undefined ? [own] : [own, expressPath]
-}
-
-function readByExpress(req: Request): string | undefined {
+/** Express reads the path itself; undefined if its reading is `own`, else a decision has to hold for both. */
+function readByExpress(req: Request, own: string): string | undefined {
   try {
-    return req.path
+    return req.path === own ? undefined : req.path
   } catch {
     // An absolute-form target that cannot be parsed; Express routes it nowhere.
     return undefined
   }
 }
 
-function isLoose(req: Request): boolean {
-  return !(req.app.enabled('case sensitive routing') && req.app.enabled('strict routing'))
+/** What Express keeps on a router; not in its types. */
+interface RouterSettings {
+  readonly caseSensitive?: boolean
+  readonly strict?: boolean
+}
+
+/**
+ * Whether the app's router takes other spellings for the same path. The router is asked, not the app's settings:
+ * it takes them over when it is made, and what is set afterwards changes nothing.
+ */
+function isLoose(app: Application): boolean {
+  const router = app.router as RouterSettings
+  return !(router.caseSensitive === true && router.strict === true)
 }
 
 function answerRefusal(res: Response, reason: keyof typeof REFUSALS): void {
@@ -129,30 +133,32 @@ export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}):
       )
       return { outcome: 'refused', reason: 'mount_mismatch', level: 'none', error }
     }
-    const request: GateRequest = {
+    const path = pathOf(req.originalUrl).slice(basePath.length) || '/'
+    return gate.decide({
       method: req.method,
-      paths: pathsOf(req, basePath),
-      loose: isLoose(req),
+      path,
+      readAs: readByExpress(req, path),
+      loose: isLoose(req.app),
       rawHeaders: req.rawHeaders,
-    }
-    return gate.decide(request)
+    })
   }
 
-  const handler: RequestHandler = (req, res, next) => {
-    const settle = (decision: Decision): void => {
-      const { level, outcome, reason } = decision
-      onDecision?.({ level, outcome, reason })
-      if (decision.outcome === 'allowed') {
-        req.auth = decision.identity
-        next()
-        return
-      }
-      logRefusal(log, req, decision)
-      answerRefusal(res, decision.reason)
+  const settle = (decision: Decision, req: Request, res: Response, next: NextFunction): void => {
+    const { level, outcome, reason } = decision
+    onDecision?.({ level, outcome, reason })
+    if (decision.outcome === 'allowed') {
+      req.auth = decision.identity
+      next()
+      return
     }
+    logRefusal(log, req, decision)
+    answerRefusal(res, decision.reason)
+  }
+  const handler: RequestHandler = (req, res, next) => {
     const decision = decide(req)
-    if (decision instanceof Promise) decision.then(settle).catch(next)
-    else settle(decision)
+    if (decision instanceof Promise)
+      decision.then((made) => settle(made, req, res, next)).catch(next)
+    else settle(decision, req, res, next)
   }
   return Object.assign(handler, {
     ready: keys.ready,

@@ -1,18 +1,14 @@
-import { type Level, levelsOf, type RouteTable, readingsOf, rolesFor } from '../../access/index.ts'
+import { type Level, type RouteTable, rolesFor } from '../../access/index.ts'
 import type { AuthConfig } from '../../config/index.ts'
 import { bearerToken } from './credential.ts'
 import { EMPTY_IDENTITY, type Identity } from './identity.ts'
 import { type RefusalReason, reasonOf } from './refusals.ts'
+import { type RulingRequest, Rulings } from './rulings.ts'
 import type { Trace } from './trace.ts'
 import type { TokenVerifier, VerifiedToken } from './verifier.ts'
 
 /** What the gate looks at: nothing else of a request decides. */
-export interface GateRequest {
-  readonly method: string
-  /** The path below `basePath` as sent; a second entry if the framework reads it differently. */
-  readonly paths: readonly string[]
-  /** True if the router ignores letter case or trailing slashes, so that rules must too. */
-  readonly loose: boolean
+export interface GateRequest extends RulingRequest {
   /** Names and values in turn, as `IncomingMessage.rawHeaders`. */
   readonly rawHeaders: readonly string[]
 }
@@ -50,27 +46,16 @@ export const AUTH_OFF = pass('auth_off', 'none')
 const SKIPPED = pass('skipped', 'none')
 const PUBLIC = pass('public', 'public')
 
-/** Tells whether a path is on the skip list. Seed "Skipping paths": exact; an entry with a slash at its end is a prefix. */
-function skipTest(entries: readonly string[]): (path: string) => boolean {
-  const exact = new Set(entries)
-  const prefixes = entries.filter((entry) => entry.length > 1 && entry.endsWith('/'))
-  return (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
-}
-
 /** The rules of one mounted gate: which level a request needs, and what is decided about it. */
 export class Gate {
   readonly #enabled: boolean
-  readonly #skips: (path: string) => boolean
-  readonly #table: RouteTable | undefined
-  readonly #fixed: readonly Level[]
+  readonly #rulings: Rulings
   readonly #verifier: TokenVerifier
 
   /** @param target the table that classifies, or one level for every path */
   constructor(config: AuthConfig, target: RouteTable | Level, verifier: TokenVerifier) {
     this.#enabled = config.enabled
-    this.#skips = skipTest(config.skipPaths)
-    this.#table = typeof target === 'string' ? undefined : target
-    this.#fixed = typeof target === 'string' ? [target] : []
+    this.#rulings = new Rulings(config.skipPaths, target)
     this.#verifier = verifier
   }
 
@@ -83,16 +68,11 @@ export class Gate {
       trace?.({ name: 'JWT_ENABLED', verdict: 'pass', detail: 'false: every request passes' })
       return AUTH_OFF
     }
-    const [path = '/'] = request.paths
-    const readings =
-      request.paths.length === 1 ? readingsOf(path) : request.paths.flatMap(readingsOf)
-    const skipped = readings.every(this.#skips)
+    const { skipped, levels } = this.#rulings.of(request)
     trace?.({ name: 'skip', verdict: 'note', detail: skipped ? 'on the skip list' : 'not skipped' })
     if (skipped) return SKIPPED
-    const table = this.#table
-    const levels = table ? levelsOf(table, request.method, readings, request.loose) : this.#fixed
     trace?.({ name: 'level', verdict: 'note', detail: levels.join(' and ') })
-    const first = levels[0] ?? 'admin'
+    const [first = 'admin'] = levels
     if (levels.length === 1 && first === 'public') return PUBLIC
     return this.#judge(request, levels, first, trace)
   }
@@ -132,8 +112,9 @@ function decideByRole(
   levels: readonly Level[],
   trace?: Trace,
 ): Decision {
+  const [first = 'admin'] = levels
   const closed = levels.find((level) => !opens.has(level))
-  const level = closed ?? levels[0] ?? 'admin'
+  const level = closed ?? first
   trace?.({
     name: 'roles',
     verdict: closed === undefined ? 'pass' : 'fail',
