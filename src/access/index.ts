@@ -32,7 +32,7 @@ export {
   type MatcherType,
   WILDCARD,
 } from './matchers.ts'
-export { isNormalPath, normalPath, pathOf } from './paths.ts'
+export { isNormalPath, isRulePath, normalPath, pathOf } from './paths.ts'
 export { segmentsOf } from './paths-prefix.ts'
 export {
   allowsPath,

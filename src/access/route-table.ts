@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { LEVELS, type Level } from './levels.ts'
-import { isNormalPath } from './paths.ts'
+import { isRulePath, normalPath } from './paths.ts'
 
 /** Raised for a table that cannot be used, or that disagrees with the router; `problems` names every fault. */
 export class RouteTableError extends Error {
@@ -21,7 +21,7 @@ const method = z
 const rulePath = z
   .string()
   .startsWith('/', 'a path begins with /')
-  .refine((path) => isNormalPath(path) && !/[?#]/.test(path), 'a path is written in normal form')
+  .refine(isRulePath, 'a path is written in normal form')
 const methods = z.union([z.literal('*'), z.array(method).min(1)])
 const level = z.enum(LEVELS)
 
@@ -66,32 +66,51 @@ export interface RouteTable {
 
 interface Matcher {
   readonly methods: ReadonlySet<string> | undefined
-  readonly text: string
+  /** The text of the rule and, if it holds encoded characters or ones that travel encoded, its other spelling. */
+  readonly texts: readonly string[]
   readonly exact: boolean
   readonly level: Level
 }
 
 function matcherOf(rule: RouteRule): Matcher {
   const exact = 'path' in rule
+  const text = exact ? rule.path : rule.prefix
   return {
     methods: rule.methods === '*' ? undefined : new Set(rule.methods),
-    text: exact ? rule.path : rule.prefix,
+    texts: [...new Set([text, normalPath(text)])],
     exact,
     level: rule.level,
   }
 }
 
-function firstLevel(matchers: readonly Matcher[], verb: string, path: string): Level | undefined {
-  for (const { methods, text, exact, level } of matchers) {
-    if (exact ? path !== text : !path.startsWith(text)) continue
-    if (methods === undefined || methods.has(verb)) return level
+/** The first rule that fits. `path` and `open` are the same, unless slashes at the end do not count: `open` has one. */
+function firstLevel(
+  matchers: readonly Matcher[],
+  verb: string,
+  path: string,
+  open: string,
+): Level | undefined {
+  for (const { methods, texts, exact, level } of matchers) {
+    const fits = exact ? texts.includes(path) : texts.some((text) => open.startsWith(text))
+    if (fits && (methods === undefined || methods.has(verb))) return level
   }
   return undefined
 }
 
+const SLASH = '/'
+
+/** In lower case and without slashes at the end. */
 function looseText(path: string): string {
-  const lower = path.toLowerCase()
-  return lower.length > 1 ? lower.replace(/\/+$/, '') || '/' : lower
+  let end = path.length
+  while (end > 1 && path[end - 1] === SLASH) end -= 1
+  return path.slice(0, end).toLowerCase()
+}
+
+function looseMatcher(row: Matcher): Matcher {
+  return {
+    ...row,
+    texts: row.texts.map((text) => (row.exact ? looseText(text) : text.toLowerCase())),
+  }
 }
 
 /**
@@ -105,18 +124,19 @@ export function loadRouteTable(input: unknown): RouteTable {
   }
   const { rules, routes, default: fallback } = parsed.data
   const matchers = rules.map(matcherOf)
-  const loose = matchers.map((row) => ({
-    ...row,
-    text: row.exact ? looseText(row.text) : row.text.toLowerCase(),
-  }))
+  const loose = matchers.map(looseMatcher)
   const verbOf = (name: string): string => (name === 'HEAD' ? 'GET' : name)
   return Object.freeze({
     rules,
     routes,
     default: fallback,
-    levelOf: (name: string, path: string) => firstLevel(matchers, verbOf(name), path) ?? fallback,
-    looseLevelOf: (name: string, path: string) =>
-      firstLevel(loose, verbOf(name), looseText(path)) ?? fallback,
+    levelOf: (name: string, path: string) =>
+      firstLevel(matchers, verbOf(name), path, path) ?? fallback,
+    looseLevelOf: (name: string, path: string) => {
+      const text = looseText(path)
+      const open = text === SLASH ? text : text + SLASH
+      return firstLevel(loose, verbOf(name), text, open) ?? fallback
+    },
   })
 }
 

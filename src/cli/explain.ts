@@ -114,9 +114,9 @@ function collect(value: string, before: readonly string[]): readonly string[] {
 }
 
 function questionOf(method: string, target: string, token: string | undefined): Question {
-  if (!/^[A-Za-z-]+$/.test(method)) throw new UsageError('METHOD is a word such as GET')
-  if (!target.startsWith('/')) throw new UsageError('PATH begins with /')
-  const question = { method: method.toUpperCase(), target }
+  if (!/^[A-Z-]+$/.test(method)) throw new UsageError('METHOD is a word in capitals such as GET')
+  if (!target.startsWith('/') && !URL.canParse(target)) throw new UsageError('PATH begins with /')
+  const question = { method, target }
   if (token === undefined) return question
   try {
     return { ...question, token: readArgument('--token', token) }
@@ -131,10 +131,12 @@ async function run(method: string, target: string, options: ExplainOptions): Pro
     const question = questionOf(method, target, options.token)
     write(`${question.method} ${pathOf(target)}\n`)
     if (HUB_TARGET.test(pathOf(target))) return await explainOfHub(question, options, write)
+    if (method === 'OPTIONS') {
+      write('allowed: the broker answers OPTIONS with 204 before the gate\n')
+      return 0
+    }
     const decision = await explain(question, (step) => write(line(step)))
     write(`${outcome(decision)}\n`)
-    if (question.method === 'OPTIONS')
-      write('the broker answers OPTIONS with 204 before the gate\n')
     return decision.outcome === 'allowed' ? 0 : EXIT_REFUSED
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof ConfigError)) throw error

@@ -96,11 +96,10 @@ export function tokenCommand(): Command {
     .description('Mint a role token for the queue; claim names, iss and aud follow JWT_*')
     .requiredOption('--role <role>', `what it may do, repeatable: ${ROLES.join(', ')}`, parseRole)
     .option('--sub <text>', 'who it is for; becomes producerSub on pushed messages')
-    .option(
-      '--ttl <duration>',
-      'how long it is good for, such as 90s, 15m or 1h30m',
-      parseTtlMs,
-      3_600_000,
+    .addOption(
+      new Option('--ttl <duration>', 'how long it is good for, such as 90s, 15m or 1h30m')
+        .argParser(parseTtlMs)
+        .default(3_600_000, '1h'),
     )
     .option('--secret <text>', 'HMAC secret, @file or @-; default: JWT_SECRET')
     .addOption(

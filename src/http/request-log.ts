@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
+import { pathOf } from '../access/index.ts'
 import { whenOver } from './delivery.ts'
 
 declare global {
@@ -12,17 +13,20 @@ declare global {
   }
 }
 
-/** The path alone: a query may carry a token that its sender put in the wrong place. */
-function pathOf(req: Request): string {
-  const end = req.originalUrl.indexOf('?')
-  return end === -1 ? req.originalUrl : req.originalUrl.slice(0, end)
+/** The beginning of a JWT (`{"` in base64url) and all that looks like the rest of one, with its dots or without. */
+const TOKEN_LIKE = /eyJ[\w-]{8,}(?:(?:\.|%2[eE])[\w-]*)*/g
+
+/** The path alone: query, fragment and user part may hold what nobody should read, and so may a misplaced token. */
+function loggedPath(req: Request): string {
+  const path = pathOf(req.originalUrl)
+  return path.includes('eyJ') ? path.replace(TOKEN_LIKE, '[token]') : path
 }
 
 function line(req: Request, res: Response, startMs: number, done: boolean) {
   return {
     reqId: req.id,
     method: req.method,
-    path: pathOf(req),
+    path: loggedPath(req),
     // An answer that was never begun has no status, whatever it would have been.
     ...(res.headersSent && { status: res.statusCode }),
     ms: Math.round((performance.now() - startMs) * 10) / 10,

@@ -60,8 +60,8 @@ export class AccessTokenVerifier {
    */
   async verify(compact: string, role: HubRole, resourceIdentifier: string): Promise<AccessToken> {
     // A role has keys of its own, so what passed for one says nothing about the other.
-    const digest = this.#cache.digest(`${role} ${compact}`)
-    const known = this.#cache.find(digest)
+    const entry = `${role} ${compact}`
+    const known = this.#cache.find(entry)
     if (known !== undefined) {
       this.#checkMoment(known, resourceIdentifier)
       return known
@@ -72,7 +72,7 @@ export class AccessTokenVerifier {
     const verified = this.#read(token)
     this.#checkMoment(verified, resourceIdentifier)
     const fresh = { ...verified, grants: this.#grants(verified.claims) }
-    this.#cache.store(digest, fresh, compact.length, generation)
+    this.#cache.store(entry, fresh, generation)
     return fresh
   }
 

@@ -31,6 +31,22 @@ function steps(stdout: string): readonly string[] {
 }
 
 describe('hivegate explain', () => {
+  it('knows that the broker answers OPTIONS before the gate', async () => {
+    const result = await explain(['OPTIONS', '/api/v1/system/x'], ON)
+    expect([result.code, result.stdout]).toEqual([
+      0,
+      'OPTIONS /api/v1/system/x\nallowed: the broker answers OPTIONS with 204 before the gate\n',
+    ])
+  })
+
+  it('takes the absolute form of a target, and no method that no HTTP server reads', async () => {
+    const absolute = await explain(['GET', 'http://host/api/v1/status', '--token', token()], ON)
+    expect(absolute.code).toBe(0)
+    expect(absolute.stdout).toMatch(/^GET \/api\/v1\/status\n/)
+    const small = await explain(['get', '/api/v1/status'], ON)
+    expect([small.code, small.stdout]).toEqual([2, ''])
+  })
+
   it('tells each step of a request that is allowed, and exits 0', async () => {
     const result = await explain(['GET', '/api/v1/status?x=1', '--token', token()], ON)
     expect(result.code).toBe(0)

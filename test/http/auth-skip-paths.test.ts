@@ -37,6 +37,14 @@ describe('a skip entry', () => {
     }
   })
 
+  it('with encoded characters matches as it is written, and opens no path that it does not name', async () => {
+    expect(await anonymous('/caf%C3%A9/', '/caf%C3%A9/x')).toBe(200)
+    expect(await anonymous('/a%20b', '/a%20b')).toBe(200)
+    expect(await anonymous('/a%20b', '/a%20c')).toBe(401)
+    expect(await anonymous('/open/../closed/', '/closed/x')).toBe(401)
+    expect(await anonymous('//closed', '/closed')).toBe(401)
+  })
+
   it('overrides the level of the route, admin too', async () => {
     expect(await anonymous('/api/v1/system/maintenance', '/api/v1/system/maintenance')).toBe(200)
     expect(await anonymous('/api/v1/system/maintenance', '/api/v1/system/other')).toBe(401)

@@ -1,9 +1,10 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { brokerAuth, loadAuthConfig } from '../../src/auth.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { brokerAuth, loadAuthConfig, type RouteTableInput } from '../../src/auth.ts'
 import { HS_SECRET } from '../support/keys.ts'
+import { rawRequest } from '../support/raw-request.ts'
 import { mint } from '../support/tokens.ts'
 
 const claims = (role: string) => ({ role, iat: undefined, exp: undefined })
@@ -72,4 +73,83 @@ it('an app that is told to be strict when its router is made already stays guard
   })
   expect(answer.status).toBe(403)
   server.close()
+})
+
+/** A plain Express app with these rules; answers the status of one request. */
+async function served(
+  rules: RouteTableInput,
+  build: (app: express.Express) => void,
+): Promise<(path: string, token?: string) => Promise<number>> {
+  const app = express()
+  app.use(
+    brokerAuth(loadAuthConfig({ JWT_ENABLED: 'true', JWT_SECRET: HS_SECRET }), {
+      rules,
+      logger: false,
+    }),
+  )
+  build(app)
+  const server = await new Promise<Server>((resolve) => {
+    const listening = app.listen(0, '127.0.0.1', () => resolve(listening))
+  })
+  onTestFinished(() => {
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return async (path, token) => {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    return (
+      await rawRequest(port, {
+        target: path,
+        headers: Object.entries(headers).map((pair) => pair.join(': ')),
+      })
+    ).status
+  }
+}
+
+describe('a prefix rule that ends in a slash, in a default app', () => {
+  const rules = { rules: [{ methods: '*' as const, prefix: '/admin/', level: 'admin' as const }] }
+  const reach = (_req: express.Request, res: express.Response) => {
+    res.json('reached')
+  }
+  const builds: [string, (app: express.Express) => void][] = [
+    ["app.get('/admin/')", (app) => app.get('/admin/', reach)],
+    ["app.use('/admin/')", (app) => app.use('/admin/', reach)],
+    ["app.use('/admin')", (app) => app.use('/admin', reach)],
+  ]
+
+  it.each(builds)('guards what the router takes for it: %s', async (_name, build) => {
+    const status = await served(rules, build)
+    for (const path of ['/admin/', '/Admin/', '/admin', '/ADMIN', '/admin//', '/aDmin%2f']) {
+      expect([path, await status(path, user)]).not.toEqual([path, 200])
+    }
+    expect(await status('/ADMIN', admin)).toBe(200)
+  })
+
+  it('takes no time that grows with the square of the slashes in a path', async () => {
+    const status = await served(rules, (app) => app.get('/admin/', reach))
+    const path = `/${'/'.repeat(15_000)}x`
+    for (let i = 0; i < 1000; i += 1) expect(await status(path)).toBe(401)
+  })
+})
+
+describe('a rule with characters that travel encoded', () => {
+  const level = 'admin' as const
+  it.each([
+    ['/my docs/', '/my%20docs/x'],
+    ['/my%20docs/', '/my%20docs/x'],
+    ['/café/', '/caf%C3%A9/x'],
+    ['/caf%C3%A9/', '/caf%c3%a9/x'],
+    ['/@internal/', '/@internal/x'],
+    ['/@internal/', '/%40internal/x'],
+    ['/a:b/', '/%61%3ab/x'],
+  ])('%s guards %s', async (prefix, path) => {
+    const table = {
+      rules: [{ methods: '*' as const, prefix, level }],
+      default: 'read-only' as const,
+    }
+    const status = await served(table, (app) => app.use((_req, res) => void res.json('reached')))
+    expect(await status(path, user)).toBe(403)
+    expect(await status(path, admin)).toBe(200)
+    expect(await status('/other/x', user)).toBe(200)
+  })
 })

@@ -45,6 +45,18 @@ describe('the request log', () => {
     expect(app.lines.join('')).not.toContain(SECRET)
   })
 
+  it.each([
+    [`/items/a#${SECRET}`, '/items/a'],
+    [`/items/${SECRET}`, '/items/[token]'],
+    [`/items/x;t=${SECRET.replaceAll('.', '%2E')}/y`, '/items/x;t=[token]/y'],
+    ['http://user:PASSWORD@x/items/a', '/items/a'],
+  ])('shows no token and no user part of the target %s', async (target, path) => {
+    const answer = await rawRequest(app.port, { target })
+    const line = await lineOf(answer.header('x-request-id') ?? '')
+    expect(line['path']).toBe(path)
+    expect(app.lines.join('')).not.toMatch(/PASSWORD|c2VjcmV0/)
+  })
+
   it('takes no id from the client', async () => {
     const answer = await rawRequest(app.port, {
       target: '/items/a',

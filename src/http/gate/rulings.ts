@@ -1,4 +1,11 @@
-import { type Level, levelsOf, type RouteTable, readingsOf } from '../../access/index.ts'
+import {
+  isRulePath,
+  type Level,
+  levelsOf,
+  normalPath,
+  type RouteTable,
+  readingsOf,
+} from '../../access/index.ts'
 
 /** What the rules are asked about: method and path alone. */
 export interface RulingRequest {
@@ -29,8 +36,12 @@ const MAX_KEPT_CHARS = 256
 
 /** Tells whether a path is on the skip list. Seed "Skipping paths": exact; an entry with a slash at its end is a prefix. */
 function skipTest(entries: readonly string[]): (path: string) => boolean {
-  const exact = new Set(entries)
-  const prefixes = entries.filter((entry) => entry.length > 1 && entry.endsWith('/'))
+  // Both readings of a request have to be on the list, so an entry with encoded characters stands there in both.
+  const spellings = entries.flatMap((entry) =>
+    isRulePath(entry) ? [entry, normalPath(entry)] : entry,
+  )
+  const exact = new Set(spellings)
+  const prefixes = spellings.filter((entry) => entry.length > 1 && entry.endsWith('/'))
   return (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
 }
 

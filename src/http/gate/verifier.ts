@@ -94,15 +94,14 @@ export class TokenVerifier {
    * @throws TokenError or KeyError, directly or as a rejection
    */
   verify(token: string, trace?: Trace): VerifiedToken | Promise<VerifiedToken> {
-    if (token.length > MAX_TOKEN_BYTES) return this.#verifyAnew(token, '', trace)
-    const digest = this.#cache.digest(token)
-    const known = trace === undefined ? this.#cache.find(digest) : undefined
-    if (known === undefined) return this.#verifyAnew(token, digest, trace)
+    const mayBeKnown = trace === undefined && token.length <= MAX_TOKEN_BYTES
+    const known = mayBeKnown ? this.#cache.find(token) : undefined
+    if (known === undefined) return this.#verifyAnew(token, trace)
     checkTimes(known.times, this.#timeRule, this.#nowS())
     return known
   }
 
-  async #verifyAnew(token: string, digest: string, trace?: Trace): Promise<VerifiedToken> {
+  async #verifyAnew(token: string, trace?: Trace): Promise<VerifiedToken> {
     const { generation } = this.#cache
     const decoded = traced(
       trace,
@@ -118,7 +117,7 @@ export class TokenVerifier {
     )
     await this.#checkSignature(decoded, algorithm, trace)
     const verified = this.#judge(decoded, trace)
-    this.#cache.store(digest, verified, token.length, generation)
+    this.#cache.store(token, verified, generation)
     return verified
   }
 
