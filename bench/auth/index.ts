@@ -4,7 +4,7 @@ import { importPKCS8, SignJWT } from 'jose'
 import { startServer } from '../harness/child.ts'
 import { loadGenerator, requestsPerSecond } from '../harness/load.ts'
 import { machine, printTable, printVerdicts, type Verdict } from '../harness/report.ts'
-import { medianRatio, medians, type Samples, samplesOf } from '../harness/stats.ts'
+import { joined, medianRatio, medians, type Samples, samplesOf } from '../harness/stats.ts'
 import { addedMicroseconds } from './added-time.ts'
 import { type Material, makeMaterial, rsaPair } from './material.ts'
 import {
@@ -16,8 +16,8 @@ import {
 } from './middlewares.ts'
 
 const ROUNDS = 5
-/** A run takes 4 s, in slices of 1 s. */
-const SLICES = 4
+/** A run is cut into slices, because the processors change their speed within seconds. */
+const SLICES = 3
 const SLICE_SECONDS = 1
 const CONNECTIONS = 64
 const UNCACHED_PEERS = ['express-jwt', 'express-oauth2-jwt-bearer', 'fast-jwt'] as const
@@ -49,13 +49,12 @@ async function mint(alg: Algorithm, keys: Material): Promise<string> {
     .sign(key)
 }
 
-async function throughput(alg: Algorithm, token: string) {
-  const servers = new Map(
-    await Promise.all(
-      MIDDLEWARE_NAMES.map(
-        async (name) =>
-          [name, await startServer(new URL('./server.ts', import.meta.url), [name, alg])] as const,
-      ),
+/** One run of each middleware, on servers of their own. */
+async function oneRound(alg: Algorithm, token: string): Promise<Samples> {
+  const servers = await Promise.all(
+    MIDDLEWARE_NAMES.map(
+      async (name) =>
+        [name, await startServer(new URL('./server.ts', import.meta.url), [name, alg])] as const,
     ),
   )
   const requests = [
@@ -66,17 +65,24 @@ async function throughput(alg: Algorithm, token: string) {
     },
   ]
   const cases = new Map(
-    [...servers].map(([name, { url }]) => [
+    servers.map(([name, { url }]) => [
       name,
       () => requestsPerSecond({ url, connections: CONNECTIONS, seconds: SLICE_SECONDS, requests }),
     ]),
   )
   try {
     for (const run of cases.values()) await run()
-    return await samplesOf(cases, ROUNDS, SLICES)
+    return await samplesOf(cases, 1, SLICES)
   } finally {
-    await Promise.all([...servers.values()].map((server) => server.stop()))
+    await Promise.all(servers.map(([, server]) => server.stop()))
   }
+}
+
+/** Each round has fresh servers: two processes of the same code differ by some percent for as long as they live. */
+async function throughput(alg: Algorithm, token: string): Promise<Samples> {
+  const rounds: Samples[] = []
+  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await oneRound(alg, token))
+  return joined(rounds)
 }
 
 function verdicts(alg: Algorithm, rates: Samples, added: ReadonlyMap<string, number>): Verdict[] {
@@ -115,7 +121,7 @@ function verdicts(alg: Algorithm, rates: Samples, added: ReadonlyMap<string, num
 export async function run(): Promise<void> {
   console.log(`# auth: ${machine()}`)
   console.log(
-    `${CONNECTIONS} connections, median of ${ROUNDS} alternating runs of ${SLICES} s, in slices of ${SLICE_SECONDS} s`,
+    `${CONNECTIONS} connections, median of ${ROUNDS} alternating runs of ${SLICES * SLICE_SECONDS} s, in slices of ${SLICE_SECONDS} s, each on fresh servers`,
   )
   console.log(loadGenerator())
   const pair = rsaPair()

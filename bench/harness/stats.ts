@@ -44,6 +44,12 @@ export async function samplesOf(
   return samples
 }
 
+/** The rounds of several samples, one after another. */
+export function joined(parts: readonly Samples[]): Samples {
+  const names = new Set(parts.flatMap((part) => [...part.keys()]))
+  return new Map([...names].map((name) => [name, parts.flatMap((part) => part.get(name) ?? [])]))
+}
+
 /** The median of each case. */
 export function medians(samples: Samples): ReadonlyMap<string, number> {
   return new Map([...samples].map(([name, values]) => [name, median(values)]))

@@ -67,7 +67,8 @@ async function explain(question: Question, print: (step: TraceStep) => void): Pr
     const gate = new Gate(config, brokerRouteTable(), new TokenVerifier(config, keys, Date))
     const { method, target, token } = question
     const rawHeaders = token === undefined ? [] : ['Authorization', token]
-    return await gate.decide({ method, path: pathOf(target), loose: false, rawHeaders }, print)
+    const ruling = gate.rulings.of({ method, path: pathOf(target), loose: false })
+    return await gate.decide(ruling, rawHeaders, print)
   } finally {
     keys.close()
   }

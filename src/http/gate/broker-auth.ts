@@ -16,6 +16,7 @@ import { AUTH_OFF, type Decision, type DecisionLevel, Gate } from './decision.ts
 import { type KeySetState, roleKeys } from './key-sources.ts'
 import { logRefusal } from './log-refusal.ts'
 import { REFUSALS } from './refusals.ts'
+import type { Ruling } from './rulings.ts'
 import { TokenVerifier } from './verifier.ts'
 import { authBootWarnings } from './warnings.ts'
 
@@ -125,6 +126,17 @@ export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}):
   const keys = roleKeys(config, log, clock)
   const gate = new Gate(config, target, new TokenVerifier(config, keys, clock, options.cacheSize))
 
+  const rulingOf = (req: Request): Ruling => {
+    const { method, originalUrl, url } = req
+    const loose = isLoose(req.app)
+    const target = basePath === '' ? originalUrl : originalUrl.slice(basePath.length)
+    // No path that a ruling is kept for has a query: then the target is the path, and Express reads the same.
+    const known = target === url ? gate.rulings.known(method, target, loose) : undefined
+    if (known !== undefined) return known
+    const path = pathOf(originalUrl).slice(basePath.length) || '/'
+    return gate.rulings.of({ method, path, readAs: readByExpress(req, path), loose })
+  }
+
   const decide = (req: Request): Decision | Promise<Decision> => {
     if (!config.enabled) return AUTH_OFF
     if (req.baseUrl !== basePath) {
@@ -133,14 +145,7 @@ export function brokerAuth(config: AuthConfig, options: BrokerAuthOptions = {}):
       )
       return { outcome: 'refused', reason: 'mount_mismatch', level: 'none', error }
     }
-    const path = pathOf(req.originalUrl).slice(basePath.length) || '/'
-    return gate.decide({
-      method: req.method,
-      path,
-      readAs: readByExpress(req, path),
-      loose: isLoose(req.app),
-      rawHeaders: req.rawHeaders,
-    })
+    return gate.decide(rulingOf(req), req.rawHeaders)
   }
 
   const settle = (decision: Decision, req: Request, res: Response, next: NextFunction): void => {

@@ -1,17 +1,11 @@
 import { type Level, type RouteTable, rolesFor } from '../../access/index.ts'
 import type { AuthConfig } from '../../config/index.ts'
-import { bearerToken } from './credential.ts'
+import { credentialOf } from './credential.ts'
 import { EMPTY_IDENTITY, type Identity } from './identity.ts'
 import { type RefusalReason, reasonOf } from './refusals.ts'
-import { type RulingRequest, Rulings } from './rulings.ts'
+import { type Ruling, Rulings } from './rulings.ts'
 import type { Trace } from './trace.ts'
 import type { TokenVerifier, VerifiedToken } from './verifier.ts'
-
-/** What the gate looks at: nothing else of a request decides. */
-export interface GateRequest extends RulingRequest {
-  /** Names and values in turn, as `IncomingMessage.rawHeaders`. */
-  readonly rawHeaders: readonly string[]
-}
 
 /** Why a request passes. */
 export type PassReason = 'auth_off' | 'skipped' | 'public' | 'role_held'
@@ -49,48 +43,54 @@ const PUBLIC = pass('public', 'public')
 /** The rules of one mounted gate: which level a request needs, and what is decided about it. */
 export class Gate {
   readonly #enabled: boolean
-  readonly #rulings: Rulings
+  /** What the rules say about a method and a path. */
+  readonly rulings: Rulings
   readonly #verifier: TokenVerifier
 
   /** @param target the table that classifies, or one level for every path */
   constructor(config: AuthConfig, target: RouteTable | Level, verifier: TokenVerifier) {
     this.#enabled = config.enabled
-    this.#rulings = new Rulings(config.skipPaths, target)
+    this.rulings = new Rulings(config.skipPaths, target)
     this.#verifier = verifier
   }
 
   /**
-   * Decides about a request, at once unless a token has to be verified for the first time. Order (design): auth off,
-   * skip path, public, then the token. Rejects only with errors that are no judgement.
+   * Decides about a request, at once unless a token has to be verified for the first time. Nothing else of a request
+   * counts. Order (design): auth off, skip path, public, then the token. Rejects only with errors that are no judgement.
+   * @param ruling what the rules say about its method and path
+   * @param rawHeaders names and values in turn, as `IncomingMessage.rawHeaders`
    */
-  decide(request: GateRequest, trace?: Trace): Decision | Promise<Decision> {
+  decide(
+    { skipped, levels }: Ruling,
+    rawHeaders: readonly string[],
+    trace?: Trace,
+  ): Decision | Promise<Decision> {
     if (!this.#enabled) {
       trace?.({ name: 'JWT_ENABLED', verdict: 'pass', detail: 'false: every request passes' })
       return AUTH_OFF
     }
-    const { skipped, levels } = this.#rulings.of(request)
     trace?.({ name: 'skip', verdict: 'note', detail: skipped ? 'on the skip list' : 'not skipped' })
     if (skipped) return SKIPPED
     trace?.({ name: 'level', verdict: 'note', detail: levels.join(' and ') })
     const [first = 'admin'] = levels
     if (levels.length === 1 && first === 'public') return PUBLIC
-    return this.#judge(request, levels, first, trace)
+    return this.#judge(rawHeaders, levels, first, trace)
   }
 
   #judge(
-    request: GateRequest,
+    rawHeaders: readonly string[],
     levels: readonly Level[],
     level: Level,
     trace?: Trace,
   ): Decision | Promise<Decision> {
     try {
-      const token = bearerToken(request.rawHeaders)
-      if (token === undefined) {
+      const credential = credentialOf(rawHeaders)
+      if (credential === undefined) {
         trace?.({ name: 'credential', verdict: 'fail', detail: 'there is none' })
         return { outcome: 'refused', reason: 'credential_missing', level }
       }
       trace?.({ name: 'credential', verdict: 'pass', detail: 'one Authorization header' })
-      const verified = this.#verifier.verify(token, trace)
+      const verified = this.#verifier.verify(credential, trace)
       if (!(verified instanceof Promise)) return decideByRole(verified, levels, trace)
       return verified.then(
         (result) => decideByRole(result, levels, trace),

@@ -8,7 +8,6 @@ export {
   type Decision,
   type DecisionLevel,
   Gate,
-  type GateRequest,
   type PassReason,
 } from './decision.ts'
 export type { Identity } from './identity.ts'

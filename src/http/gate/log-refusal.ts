@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Request } from 'express'
 import type { Log } from '../../keys/index.ts'
 import { claim, decodeToken, isJsonObject, TokenError } from '../../tokens/index.ts'
-import { bearerToken } from './credential.ts'
+import { credentialOf, tokenOf } from './credential.ts'
 import type { Decision } from './decision.ts'
 import { REFUSALS } from './refusals.ts'
 
@@ -18,9 +18,9 @@ function short(value: unknown): string | undefined {
 /** What may be told of a token: key id, issuer and a hash of the subject; unverified, so it is a hint only. */
 function tokenFacts(req: Request): object {
   try {
-    const token = bearerToken(req.rawHeaders)
-    if (token === undefined) return {}
-    const { header, payload } = decodeToken(token)
+    const credential = credentialOf(req.rawHeaders)
+    if (credential === undefined) return {}
+    const { header, payload } = decodeToken(tokenOf(credential))
     const claims = isJsonObject(payload) ? payload : {}
     const sub = claim(claims, 'sub')
     return {

@@ -62,15 +62,19 @@ export class Rulings {
     this.#fixed = typeof target === 'string' ? [target] : []
   }
 
+  /** A ruling that was made before about a path that the framework reads as it is written. */
+  known(method: string, path: string, loose: boolean): Ruling | undefined {
+    return (loose ? this.#loose : this.#exact).get(method)?.get(path)
+  }
+
   /** The ruling about a request; a path that the framework reads in another way is judged anew each time. */
   of(request: RulingRequest): Ruling {
     const { method, path, readAs, loose } = request
     if (readAs !== undefined || path.length > MAX_KEPT_CHARS) return this.#make(request)
-    const byMethod = loose ? this.#loose : this.#exact
-    const known = byMethod.get(method)?.get(path)
+    const known = this.known(method, path, loose)
     if (known !== undefined) return known
     const made = this.#make(request)
-    this.#keep(byMethod, method, path, made)
+    this.#keep(loose ? this.#loose : this.#exact, method, path, made)
     return made
   }
 
